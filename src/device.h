@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The only door to the CUDA runtime. device_cuda.c serves GPU builds, device_none.c the others, where
- * no function but the first is ever reached. */
+/* The only door to the CUDA runtime. device_cuda.c serves GPU builds, device_none.c the others,
+ * where no function but the first is ever reached. */
 #ifndef BATCHLAS_DEVICE_H
 #define BATCHLAS_DEVICE_H
 
@@ -23,7 +23,8 @@ batchlas_status_t batchlas_device_zero(batchlas_handle_t h, void *memory, size_t
 
 bool batchlas_device_is_capturing(batchlas_handle_t h);
 batchlas_status_t batchlas_device_complete(batchlas_handle_t h);
-batchlas_status_t batchlas_device_on_complete(batchlas_handle_t h, void (*call)(void *), void *argument);
+batchlas_status_t batchlas_device_on_complete(batchlas_handle_t h, void (*call)(void *),
+                                              void *argument);
 
 /* BATCHLAS_SUCCESS for cudaSuccess (0), else the failure with CUDA's own words. */
 batchlas_status_t batchlas_device_status(batchlas_handle_t h, int cuda_error, const char *doing);

@@ -47,7 +47,8 @@ void batchlas_warn_once(const char *format, ...) __attribute__((format(printf, 1
 /* `bytes` of the caller's or the handle's workspace; *memory is NULL for 0 bytes. */
 batchlas_status_t batchlas_workspace(batchlas_handle_t h, size_t bytes, void **memory);
 
-/* The table that ranks this operation's families on this device; *table is NULL if there is none. */
+/* The table that ranks this operation's families on this device; *table is NULL if there is none.
+ */
 batchlas_status_t batchlas_table_for(batchlas_handle_t h, const operation_t *operation,
                                      const table_t **table);
 void batchlas_tables_free(batchlas_handle_t h);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The problem struct: the only thing passed between an entry, the selector and a kernel. Plain C that
- * nvcc reads too, so that host code, OpenMP regions and CUDA kernels speak of the same object. */
+/* The problem struct: the only thing passed between an entry, the selector and a kernel. Plain C
+ * that nvcc reads too, so that host code, OpenMP regions and CUDA kernels speak of the same object.
+ */
 #ifndef BATCHLAS_PROBLEM_H
 #define BATCHLAS_PROBLEM_H
 
@@ -12,9 +13,9 @@
 
 typedef enum { TYPE_S, TYPE_D, TYPE_C, TYPE_Z } scalar_type_t;
 
-/* A batch of column-major matrices: item i starts `offset` elements into items[i] or, where items is
- * NULL, into base + i * stride. The offset makes a sub-matrix of every item an operand again, which is
- * how the blocked driver cuts its panels in both forms. */
+/* A batch of column-major matrices: item i starts `offset` elements into items[i] or, where items
+ * is NULL, into base + i * stride. The offset makes a sub-matrix of every item an operand again,
+ * which is how the blocked driver cuts its panels in both forms. */
 typedef struct {
     void *base;
     void *const *items;
@@ -31,7 +32,8 @@ typedef struct {
     batchlas_op_t op_b;
     batchlas_diag_t diag;
     int m; /* rows of B in trsm, of C in gemm */
-    int n; /* order of A in potrf, potrs, posv; columns of B in trsm, of C in gemm; order of C in syrk */
+    int n; /* order of A in potrf, potrs, posv; columns of B in trsm, of C in gemm; order of C in
+              syrk */
     int k; /* inner dimension of gemm, syrk, herk */
     int nrhs;
     operand_t A;
@@ -40,9 +42,9 @@ typedef struct {
     double alpha[2]; /* real, imaginary */
     double beta[2];
 
-    /* potrf, posv: info[i] is written for every item; may be NULL. With info_base > 0 the problem is
-     * the diagonal block of a larger factorisation that starts at that row: an item whose info is
-     * not 0 is passed over, and a failure is recorded as info_base + k. */
+    /* potrf, posv: info[i] is written for every item; may be NULL. With info_base > 0 the problem
+     * is the diagonal block of a larger factorisation that starts at that row: an item whose info
+     * is not 0 is passed over, and a failure is recorded as info_base + k. */
     int *info;
     int info_base;
     /* potrs, trsm, gemm, syrk, herk: an item with skip[i] != 0 is left alone. NULL: none is. */
@@ -55,7 +57,7 @@ typedef struct {
 } problem_t;
 
 static inline size_t scalar_size(scalar_type_t type) {
-    return (size_t[]){4, 8, 8, 16}[type];
+    return type == TYPE_S ? 4 : type == TYPE_Z ? 16 : 8;
 }
 
 static inline bool scalar_is_complex(scalar_type_t type) {

@@ -19,8 +19,8 @@ batchlas_status_t batchlas_run(batchlas_handle_t h, const operation_t *operation
 batchlas_status_t batchlas_run_buffer_size(batchlas_handle_t h, const operation_t *operation,
                                            const problem_t *problem, size_t *bytes);
 
-/* For families composed of other operations: a step is chosen once, measured, then launched as often
- * as needed on problems of its kind. A step never waits for its own completion. */
+/* For families composed of other operations: a step is chosen once, measured, then launched as
+ * often as needed on problems of its kind. A step never waits for its own completion. */
 typedef struct {
     const operation_t *operation;
     const family_t *family;

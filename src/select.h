@@ -65,8 +65,8 @@ typedef struct {
 } route_t;
 
 /* Auto takes the first runnable family of the nearest row, then `blocked`, then `vendor`, then
- * whatever runs. BATCHLAS_ROUTE_UNAVAILABLE where a pin does not parse or cannot run the problem, or
- * nothing can: route->why says the reason. */
+ * whatever runs. BATCHLAS_ROUTE_UNAVAILABLE where a pin does not parse or cannot run the problem,
+ * or nothing can: route->why says the reason. */
 batchlas_status_t batchlas_choose(const route_request_t *request, route_t *route);
 
 /* The family that `spelling` names where facts describe, `lpanel:8` being short for
