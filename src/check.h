@@ -29,4 +29,12 @@ void batchlas_check_operand(check_t *check, char letter, const operand_t *operan
 void batchlas_check_pointer(check_t *check, const char *argument, const void *pointer,
                             bool may_be_null);
 
+/* A scalar of the check's type at a host address: loads its real and imaginary part. */
+void batchlas_check_scalar(check_t *check, const char *argument, const void *scalar,
+                           double value[2]);
+/* A host address that the call writes its answer to. */
+void batchlas_check_result(check_t *check, const char *argument, const void *address);
+/* For a rule of one operation alone: `what` is the value and what was expected. */
+void batchlas_check_reject(check_t *check, const char *argument, const char *what);
+
 #endif

@@ -7,7 +7,7 @@
 
 typedef struct vendor_state vendor_state_t; /* cuSOLVER's and cuBLAS's handles, made on first use */
 
-enum { OPERATION_COUNT = 6, WORKSPACE_ALIGNMENT = 256 };
+enum { OPERATION_COUNT = 7, WORKSPACE_ALIGNMENT = 256 };
 
 /* A tuned table as one handle has loaded it; reloaded when BATCHLAS_TUNED_DIR changes. */
 typedef struct {

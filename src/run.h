@@ -11,6 +11,7 @@ extern const operation_t batchlas_posv_operation;
 extern const operation_t batchlas_trsm_operation;
 extern const operation_t batchlas_gemm_operation;
 extern const operation_t batchlas_syrk_operation; /* herk too */
+extern const operation_t batchlas_potrf_logdet_operation;
 
 /* Runs a checked, non-empty problem to completion, or enqueues it in nowait mode. */
 batchlas_status_t batchlas_run(batchlas_handle_t h, const operation_t *operation,
@@ -34,6 +35,9 @@ batchlas_status_t batchlas_step_buffer_size(batchlas_handle_t h, const step_t *s
                                             const problem_t *problem, size_t *bytes);
 batchlas_status_t batchlas_step_launch(batchlas_handle_t h, const step_t *step,
                                        const problem_t *problem, void *workspace);
+
+/* Zeroes info, for the quick return of an empty problem. */
+batchlas_status_t batchlas_run_empty(batchlas_handle_t h, int *info, int64_t batch);
 
 /* Completes what was enqueued: spins for a while, then sleeps. */
 batchlas_status_t batchlas_complete(batchlas_handle_t h);

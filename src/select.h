@@ -86,6 +86,11 @@ bool batchlas_always_runs(const problem_t *problem, const device_facts_t *facts,
 #else
 #define IF_GPU(can_run, buffer_size, launch) batchlas_not_in_this_build, NULL, NULL
 #endif
+#if BATCHLAS_HAVE_VENDOR_CUDA
+#define IF_CUDA_VENDOR(can_run, buffer_size, launch) can_run, buffer_size, launch
+#else
+#define IF_CUDA_VENDOR(can_run, buffer_size, launch) batchlas_not_in_this_build, NULL, NULL
+#endif
 #if BATCHLAS_HAVE_LAPACK
 #define IF_LAPACK(can_run, buffer_size, launch) can_run, buffer_size, launch
 #else

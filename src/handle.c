@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "handle.h"
+
+#include "device.h"
+#include "families.h"
+#include "record.h"
+#include "run.h"
+
+#include <omp.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { INITIAL_DEVICE = -1 }; /* omp_initial_device, which older omp.h do not name */
+
+static _Thread_local char create_error[sizeof((batchlas_handle_t)0)->error];
+
+/* ---- what went wrong ----------------------------------------------------------------------- */
+
+batchlas_status_t batchlas_fail(batchlas_handle_t h, batchlas_status_t status, const char *format,
+                                ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(h ? h->error : create_error, sizeof create_error, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+const char *batchlas_last_error(batchlas_handle_t h) {
+    return h ? h->error : create_error;
+}
+
+const char *batchlas_status_string(batchlas_status_t status) {
+    switch (status) {
+    case BATCHLAS_SUCCESS:
+        return "BATCHLAS_SUCCESS: done";
+    case BATCHLAS_INVALID_ARGUMENT:
+        return "BATCHLAS_INVALID_ARGUMENT: an argument is out of its range; nothing was touched";
+    case BATCHLAS_ROUTE_UNAVAILABLE:
+        return "BATCHLAS_ROUTE_UNAVAILABLE: a pin or a tuned table cannot be followed";
+    case BATCHLAS_OUT_OF_MEMORY:
+        return "BATCHLAS_OUT_OF_MEMORY: workspace could not be allocated";
+    case BATCHLAS_DEVICE_ERROR:
+        return "BATCHLAS_DEVICE_ERROR: the CUDA runtime or a vendor library reported a failure";
+    case BATCHLAS_NOT_SUPPORTED:
+        return "BATCHLAS_NOT_SUPPORTED: valid, but not in this build or on this device";
+    }
+    return "not a batchlas status";
+}
+
+void batchlas_version(int *major, int *minor, int *patch) {
+    if (major)
+        *major = BATCHLAS_VERSION_MAJOR;
+    if (minor)
+        *minor = BATCHLAS_VERSION_MINOR;
+    if (patch)
+        *patch = BATCHLAS_VERSION_PATCH;
+}
+
+void batchlas_warn_once(const char *format, ...) {
+    enum { REMEMBERED = 64 };
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static char *said[REMEMBERED];
+    static int said_count;
+
+    char text[sizeof create_error];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+
+    pthread_mutex_lock(&lock);
+    bool known = said_count == REMEMBERED;
+    for (int i = 0; i < said_count && !known; ++i)
+        known = !strcmp(said[i], text);
+    if (!known && (said[said_count] = strdup(text)))
+        ++said_count;
+    pthread_mutex_unlock(&lock);
+    if (!known)
+        fprintf(stderr, "batchlas: warning: %s\n", text);
+}
+
+/* ---- making and ending --------------------------------------------------------------------- */
+
+static bool is_host(int device_num) {
+    return device_num == INITIAL_DEVICE || device_num == omp_get_initial_device();
+}
+
+/* A handle for the device, without a stream yet. */
+static batchlas_status_t open_device(batchlas_handle_t *h, int device_num) {
+    create_error[0] = '\0';
+    if (!h)
+        return batchlas_fail(NULL, BATCHLAS_INVALID_ARGUMENT,
+                             "create: argument h is NULL, expected where to put the handle");
+    *h = NULL;
+    const bool host = is_host(device_num);
+    if (!host && (device_num < 0 || device_num >= omp_get_num_devices()))
+        return batchlas_fail(NULL, BATCHLAS_INVALID_ARGUMENT,
+                             "create: argument device_num is %d, expected an OpenMP device number "
+                             "below %d, or the initial device for the host",
+                             device_num, omp_get_num_devices());
+    batchlas_handle_t opened = calloc(1, sizeof *opened);
+    if (!opened)
+        return batchlas_fail(NULL, BATCHLAS_OUT_OF_MEMORY,
+                             "create: the handle could not be allocated");
+    opened->device = host ? omp_get_initial_device() : device_num;
+    strcpy(opened->device_name, "host");
+    const batchlas_status_t status = host ? BATCHLAS_SUCCESS : batchlas_device_open(opened);
+    if (status == BATCHLAS_SUCCESS) {
+        *h = opened;
+    } else {
+        batchlas_fail(NULL, status, "create: %s", opened->error);
+        free(opened);
+    }
+    return status;
+}
+
+#if BATCHLAS_HAVE_GPU
+/* The stream of a targetsync object; fails on the objects whose stream must not be asked for. */
+static batchlas_status_t stream_of(omp_interop_t object, int *device_num, void **stream) {
+    int outcome = 0;
+    if (object == omp_interop_none)
+        return batchlas_fail(NULL, BATCHLAS_INVALID_ARGUMENT,
+                             "create: the interop object is omp_interop_none, expected one from "
+                             "interop init(targetsync: obj) device(d)");
+    *device_num = (int)omp_get_interop_int(object, omp_ipr_device_num, &outcome);
+    if (outcome || *device_num < 0 || *device_num >= omp_get_num_devices())
+        return batchlas_fail(NULL, BATCHLAS_INVALID_ARGUMENT,
+                             "create: the interop object's device is %d, expected one below %d",
+                             *device_num, omp_get_num_devices());
+    *stream = omp_get_interop_ptr(object, omp_ipr_targetsync, &outcome);
+    if (outcome || !*stream)
+        return batchlas_fail(NULL, BATCHLAS_INVALID_ARGUMENT,
+                             "create: the interop object has no stream, expected one from "
+                             "interop init(targetsync: obj) device(d)");
+    return BATCHLAS_SUCCESS;
+}
+
+/* A stream of OpenMP's own. One object serves the handle's whole life: each pair of init and
+ * destroy costs the runtime a stream. */
+static batchlas_status_t own_stream(batchlas_handle_t h) {
+    omp_interop_t object = omp_interop_none;
+    const int device = h->device;
+    int stream_device = 0;
+#pragma omp interop init(targetsync : object) device(device)
+    h->interop = object;
+    return stream_of(object, &stream_device, &h->stream);
+}
+
+static void release_stream(batchlas_handle_t h) {
+    omp_interop_t object = h->interop;
+    if (object != omp_interop_none) {
+#pragma omp interop destroy(object)
+    }
+}
+#endif
+
+batchlas_status_t batchlas_create(batchlas_handle_t *h, int device_num) {
+    batchlas_status_t status = open_device(h, device_num);
+#if BATCHLAS_HAVE_GPU
+    if (status == BATCHLAS_SUCCESS && (*h)->facts.is_gpu) {
+        const int current = batchlas_device_enter(*h);
+        status = own_stream(*h);
+        batchlas_device_leave(current);
+        if (status != BATCHLAS_SUCCESS) {
+            free(*h);
+            *h = NULL;
+        }
+    }
+#endif
+    return status;
+}
+
+#if defined(_OPENMP) && _OPENMP >= 202011
+batchlas_status_t batchlas_create_from_interop(batchlas_handle_t *h, omp_interop_t obj) {
+    create_error[0] = '\0';
+    if (h)
+        *h = NULL;
+#if BATCHLAS_HAVE_GPU
+    int device_num = 0;
+    void *stream = NULL;
+    const batchlas_status_t status = stream_of(obj, &device_num, &stream);
+    return status == BATCHLAS_SUCCESS ? batchlas_create_from_stream(h, device_num, stream) : status;
+#else
+    (void)obj;
+    return batchlas_fail(NULL, BATCHLAS_NOT_SUPPORTED,
+                         "create: this build of the library has no GPU support");
+#endif
+}
+#endif
+
+batchlas_status_t batchlas_create_from_stream(batchlas_handle_t *h, int device_num,
+                                              void *cuda_stream) {
+    if (h && is_host(device_num) && cuda_stream) {
+        *h = NULL;
+        return batchlas_fail(NULL, BATCHLAS_INVALID_ARGUMENT,
+                             "create: argument cuda_stream is %p, expected NULL on the host",
+                             cuda_stream);
+    }
+    const batchlas_status_t status = open_device(h, device_num);
+    if (status == BATCHLAS_SUCCESS)
+        (*h)->stream = cuda_stream;
+    return status;
+}
+
+static void free_workspace(batchlas_handle_t h) {
+    if (h->facts.is_gpu)
+        batchlas_device_free(h->own_workspace);
+    else
+        free(h->own_workspace);
+    h->own_workspace = NULL;
+    h->own_workspace_bytes = 0;
+}
+
+batchlas_status_t batchlas_destroy(batchlas_handle_t h) {
+    if (!h)
+        return BATCHLAS_SUCCESS;
+    const int current = batchlas_device_enter(h);
+    const batchlas_status_t status = batchlas_complete(h);
+    if (status != BATCHLAS_SUCCESS)
+        batchlas_fail(NULL, status, "destroy: %s", h->error);
+#if BATCHLAS_HAVE_VENDOR_CUDA
+    batchlas_vendor_close(h);
+#endif
+    free_workspace(h);
+    batchlas_tables_free(h);
+#if BATCHLAS_HAVE_GPU
+    release_stream(h);
+#endif
+    batchlas_device_leave(current);
+    batchlas_coverage_flush();
+    free(h);
+    return status;
+}
+
+/* ---- settings and completion --------------------------------------------------------------- */
+
+static batchlas_status_t begin(batchlas_handle_t h) {
+    if (!h)
+        return BATCHLAS_INVALID_ARGUMENT;
+    h->error[0] = '\0';
+    return BATCHLAS_SUCCESS;
+}
+
+batchlas_status_t batchlas_set_nowait(batchlas_handle_t h, int nowait) {
+    const batchlas_status_t status = begin(h);
+    if (status == BATCHLAS_SUCCESS)
+        h->nowait = nowait != 0;
+    return status;
+}
+
+batchlas_status_t batchlas_wait(batchlas_handle_t h) {
+    const batchlas_status_t status = begin(h);
+    if (status != BATCHLAS_SUCCESS)
+        return status;
+    const int current = batchlas_device_enter(h);
+    const batchlas_status_t outcome = batchlas_complete(h);
+    batchlas_device_leave(current);
+    return outcome;
+}
+
+batchlas_status_t batchlas_complete(batchlas_handle_t h) {
+    return h->facts.is_gpu ? batchlas_device_complete(h) : BATCHLAS_SUCCESS;
+}
+
+#if defined(_OPENMP) && _OPENMP >= 201811
+static void fulfill(void *event) {
+    omp_fulfill_event((omp_event_handle_t)(uintptr_t)event);
+}
+
+batchlas_status_t batchlas_fulfill_event(batchlas_handle_t h, omp_event_handle_t ev) {
+    const batchlas_status_t status = begin(h);
+    if (status != BATCHLAS_SUCCESS)
+        return status;
+    if (!h->facts.is_gpu) {
+        omp_fulfill_event(ev);
+        return BATCHLAS_SUCCESS;
+    }
+    const int current = batchlas_device_enter(h);
+    const batchlas_status_t outcome =
+        batchlas_device_on_complete(h, fulfill, (void *)(uintptr_t)ev);
+    batchlas_device_leave(current);
+    return outcome;
+}
+#endif
+
+batchlas_status_t batchlas_set_unified_memory(batchlas_handle_t h, int allow) {
+    const batchlas_status_t status = begin(h);
+    if (status != BATCHLAS_SUCCESS)
+        return status;
+    if (allow && h->facts.is_gpu && !h->facts.reads_pageable_memory)
+        return batchlas_fail(h, BATCHLAS_NOT_SUPPORTED,
+                             "set_unified_memory: device %d cannot read pageable host memory",
+                             h->device);
+    h->unified_memory = allow != 0;
+    return BATCHLAS_SUCCESS;
+}
+
+/* ---- workspace ----------------------------------------------------------------------------- */
+
+batchlas_status_t batchlas_set_workspace(batchlas_handle_t h, void *device_ptr, size_t bytes) {
+    const batchlas_status_t status = begin(h);
+    if (status != BATCHLAS_SUCCESS)
+        return status;
+    int owner = 0;
+    if ((uintptr_t)device_ptr % WORKSPACE_ALIGNMENT)
+        return batchlas_fail(h, BATCHLAS_INVALID_ARGUMENT,
+                             "set_workspace: argument device_ptr is %p, expected a multiple of %d",
+                             device_ptr, WORKSPACE_ALIGNMENT);
+    if (device_ptr && batchlas_device_memory(h, device_ptr, &owner) != MEMORY_OK)
+        return batchlas_fail(h, BATCHLAS_INVALID_ARGUMENT,
+                             "set_workspace: argument device_ptr is %p, expected memory of the "
+                             "handle's device",
+                             device_ptr);
+    h->user_workspace = device_ptr;
+    h->user_workspace_bytes = device_ptr ? bytes : 0;
+    return BATCHLAS_SUCCESS;
+}
+
+static batchlas_status_t grow_workspace(batchlas_handle_t h, size_t bytes) {
+    if (batchlas_device_is_capturing(h))
+        return batchlas_fail(h, BATCHLAS_NOT_SUPPORTED,
+                             "workspace of %zu bytes is needed while the stream is captured: "
+                             "give it with set_workspace, or make the call once before",
+                             bytes);
+    free_workspace(h);
+    const size_t rounded =
+        (bytes + WORKSPACE_ALIGNMENT - 1) / WORKSPACE_ALIGNMENT * WORKSPACE_ALIGNMENT;
+    if (h->facts.is_gpu) {
+        const batchlas_status_t status = batchlas_device_alloc(h, rounded, &h->own_workspace);
+        if (status != BATCHLAS_SUCCESS)
+            return status;
+    } else if (!(h->own_workspace = aligned_alloc(WORKSPACE_ALIGNMENT, rounded))) {
+        return batchlas_fail(h, BATCHLAS_OUT_OF_MEMORY,
+                             "workspace of %zu bytes could not be allocated", bytes);
+    }
+    h->own_workspace_bytes = rounded;
+    return BATCHLAS_SUCCESS;
+}
+
+batchlas_status_t batchlas_workspace(batchlas_handle_t h, size_t bytes, void **memory) {
+    *memory = NULL;
+    if (bytes == 0)
+        return BATCHLAS_SUCCESS;
+    if (h->user_workspace) {
+        if (h->user_workspace_bytes < bytes)
+            return batchlas_fail(h, BATCHLAS_INVALID_ARGUMENT,
+                                 "the workspace given with set_workspace has %zu bytes, expected "
+                                 "at least %zu",
+                                 h->user_workspace_bytes, bytes);
+        *memory = h->user_workspace;
+        return BATCHLAS_SUCCESS;
+    }
+    if (h->own_workspace_bytes < bytes) {
+        const batchlas_status_t status = grow_workspace(h, bytes);
+        if (status != BATCHLAS_SUCCESS)
+            return status;
+    }
+    *memory = h->own_workspace;
+    return BATCHLAS_SUCCESS;
+}
