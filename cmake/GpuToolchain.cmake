@@ -111,7 +111,6 @@ Run scripts/fetch-cuda-assembler, or set BATCHLAS_OFFLOAD_CUDA_PATH to a CUDA 12
 endfunction()
 
 function(batchlas_find_gpu_toolchain)
-    set(CMAKE_CUDA_COMPILER "${CMAKE_CUDA_COMPILER}")
     set(severity STATUS)
     set(reason "")
     if(NOT CMAKE_CUDA_COMPILER)
