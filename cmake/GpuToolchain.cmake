@@ -15,29 +15,18 @@
 # CUDA 13 writes images of ELF ABI version 8, which keep the SM number in other bits of e_flags; an
 # LLVM that does not know them finds no compatible image, and so no device. llvm-readelf and the
 # runtime of one LLVM read e_flags alike: what readelf names, the runtime recognises.
-function(batchlas_try_offload cuda_path compile_variable link_variable reason_variable)
+function(batchlas_try_offload cuda_path runtime_dir options_variable reason_variable)
     list(TRANSFORM BATCHLAS_CUDA_ARCHITECTURES PREPEND sm_ OUTPUT_VARIABLE architectures)
     list(JOIN architectures "," offload_arch)
-    execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=libomptarget.so
-        OUTPUT_VARIABLE runtime OUTPUT_STRIP_TRAILING_WHITESPACE)
-    get_filename_component(runtime_dir "${runtime}" ABSOLUTE)
-    get_filename_component(runtime_dir "${runtime_dir}" DIRECTORY)
-    if(NOT IS_ABSOLUTE "${runtime}")
-        set(${reason_variable} "the compiler has no OpenMP offload runtime (Debian: libomp-19-dev)"
-            PARENT_SCOPE)
-        return()
-    endif()
-    set(compile_options -fopenmp --offload-arch=${offload_arch} --cuda-path=${cuda_path}
+    set(options -fopenmp --offload-arch=${offload_arch} --cuda-path=${cuda_path}
         --libomptarget-nvptx-bc-path=${runtime_dir})
-    set(link_options ${compile_options} -L${runtime_dir} -Wl,-rpath,${runtime_dir})
-    set(${compile_variable} ${compile_options} PARENT_SCOPE)
-    set(${link_variable} ${link_options} PARENT_SCOPE)
+    set(${options_variable} ${options} PARENT_SCOPE)
 
     set(folder ${PROJECT_BINARY_DIR}/CMakeFiles/offload_probe)
     file(REMOVE_RECURSE ${folder})
     file(MAKE_DIRECTORY ${folder})
     execute_process(
-        COMMAND ${CMAKE_C_COMPILER} ${link_options} -save-temps
+        COMMAND ${CMAKE_C_COMPILER} ${options} -L${runtime_dir} -save-temps
                 ${PROJECT_SOURCE_DIR}/cmake/offload_probe.c -o offload_probe
         WORKING_DIRECTORY ${folder}
         RESULT_VARIABLE failed OUTPUT_VARIABLE output ERROR_VARIABLE output)
@@ -88,18 +77,29 @@ function(batchlas_find_offload_cuda reason_variable)
     if(key STREQUAL "${BATCHLAS_OFFLOAD_KEY}")
         return()
     endif()
+    execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=libomptarget.so
+        OUTPUT_VARIABLE runtime OUTPUT_STRIP_TRAILING_WHITESPACE)
+    if(NOT IS_ABSOLUTE "${runtime}")
+        set(${reason_variable} "${CMAKE_C_COMPILER} has no OpenMP offload runtime \
+(Debian: libomp-19-dev)." PARENT_SCOPE)
+        return()
+    endif()
+    get_filename_component(runtime_dir "${runtime}" ABSOLUTE)
+    get_filename_component(runtime_dir "${runtime_dir}" DIRECTORY)
+
     set(reason "")
     foreach(candidate IN LISTS candidates)
         if(NOT EXISTS ${candidate})
             string(APPEND reason "\n  ${candidate}: it does not exist")
             continue()
         endif()
-        batchlas_try_offload(${candidate} compile_options link_options why)
+        batchlas_try_offload(${candidate} ${runtime_dir} options why)
         if(NOT why)
             message(STATUS "OpenMP device code is assembled by the CUDA toolkit in ${candidate}")
             set(BATCHLAS_OFFLOAD_KEY "${key}" CACHE INTERNAL "What the options below were found for")
-            set(BATCHLAS_OFFLOAD_COMPILE_OPTIONS ${compile_options} CACHE INTERNAL "")
-            set(BATCHLAS_OFFLOAD_LINK_OPTIONS ${link_options} CACHE INTERNAL "")
+            set(BATCHLAS_OFFLOAD_COMPILE_OPTIONS ${options} CACHE INTERNAL "")
+            set(BATCHLAS_OFFLOAD_LINK_OPTIONS
+                ${options} -L${runtime_dir} -Wl,-rpath,${runtime_dir} CACHE INTERNAL "")
             return()
         endif()
         string(APPEND reason "\n  ${candidate}: ${why}")
