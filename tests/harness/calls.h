@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One way to make every public call, so that a case is written once for all types and forms. */
+#ifndef BATCHLAS_TESTS_CALLS_H
+#define BATCHLAS_TESTS_CALLS_H
+
+#include "harness/suite.h"
+
+#include "problem.h"
+
+typedef enum { POTRF, POTRS, POSV, POTRF_LOGDET, TRSM, GEMM, SYRK, ROUTINE_COUNT } routine_t;
+
+typedef struct {
+    routine_t routine;
+    bool array;     /* the _array form, of p's operands' items */
+    bool no_scalar; /* NULL for the complex types' alpha, and beta */
+    problem_t p;
+} call_t;
+
+/* "dpotrf", "cherk": as in the public name and in the library's sentences. */
+const char *call_name(const call_t *call);
+bool has_array_form(routine_t routine);
+bool has_buffer_size(routine_t routine);
+
+batchlas_status_t call(batchlas_handle_t h, const call_t *call);
+batchlas_status_t call_buffer_size(batchlas_handle_t h, const call_t *call, size_t *bytes);
+
+#endif
