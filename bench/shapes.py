@@ -175,14 +175,16 @@ def tune_grid(op, device, types, uplo_list):
     """From a single item to a full device."""
     def batches(n):
         full = filling_batch(device, n)
-        return tuple(sorted({1, 16, full} | ({256} if full > 256 else set())))
+        return tuple(sorted({batch for batch in (1, 16, 256, 4096) if batch < full} | {full}))
 
     return product(op, types, uplo_list, TUNE_ORDERS[op], TUNE_WIDTHS[op], batches)
 
 
 def quick_grid(op, device, types, uplo_list):
+    """Few items, and a full device. The small batch is the same for all orders: the nearest row is
+    found by batch and order together, and a row of another order must not be nearer."""
     def batches(n):
-        return tuple(sorted({max(1, filling_batch(device, n) // 64), filling_batch(device, n)}))
+        return tuple(sorted({4, filling_batch(device, n)}))
 
     return product(op, types, uplo_list, QUICK_ORDERS[op], QUICK_WIDTHS[op], batches)
 
