@@ -140,7 +140,7 @@ class Runner:
 
     # ---- measurements ----------------------------------------------------------------------------
 
-    def measure(self, cells, arms, group=lambda cell: (cell.type, cell.n)):
+    def measure(self, cells, arms, group):
         """Yields a Result for each cell, those of one group from one process."""
         groups = {}
         for cell in cells:

@@ -171,6 +171,12 @@ def standard_grid(op, device, types, uplo_list):
     return product(op, types, uplo_list, STANDARD_ORDERS, STANDARD_WIDTHS[op], batches)
 
 
+def nominal_grid(op, device, types, uplo_list):
+    """The batch that fills the device, alone."""
+    return product(op, types, uplo_list, STANDARD_ORDERS, STANDARD_WIDTHS[op],
+                   lambda n: (filling_batch(device, n),))
+
+
 def tune_grid(op, device, types, uplo_list):
     """From a single item to a full device."""
     def batches(n):
@@ -189,7 +195,8 @@ def quick_grid(op, device, types, uplo_list):
     return product(op, types, uplo_list, QUICK_ORDERS[op], QUICK_WIDTHS[op], batches)
 
 
-GRIDS = {"standard": standard_grid, "tune": tune_grid, "quick": quick_grid}
+GRIDS = {"standard": standard_grid, "nominal": nominal_grid, "tune": tune_grid,
+         "quick": quick_grid}
 
 
 # ---- random draws --------------------------------------------------------------------------------
