@@ -9,4 +9,7 @@
  * opening one costs 1 to 5. */
 enum { HOST_FORK_MIN_ELEMENTS = 16384 };
 
+/* Order of the tiles of a large item that the host's BLAS is called for, one thread each. */
+enum { VENDOR_TILE = 256 };
+
 #endif
