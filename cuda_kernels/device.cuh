@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* All that the CUDA kernels use beyond plain C++: scalars, items of an operand, exchange within a
+ * warp, asynchronous copies and the launch. No kernel writes assembly or a CUDA header's names
+ * without a home here, so that one substitute for those names runs every kernel on the host. */
+#ifndef BATCHLAS_DEVICE_CUH
+#define BATCHLAS_DEVICE_CUH
+
+#include "problem.h"
+#include "resident_capacity.h"
+
+#include <cuda_pipeline_primitives.h>
+#include <cuda_runtime.h>
+
+#include <math.h>
+
+namespace batchlas_device {
+
+constexpr int warp_lanes = 32;
+constexpr unsigned all_lanes = 0xffffffffu;
+
+// ---- scalars -----------------------------------------------------------------------------------
+// Products are spelled out as fused multiply-adds, so that every kernel and every host rounds
+// alike.
+
+template <class R> struct alignas(2 * sizeof(R)) complex_of {
+    R re, im;
+};
+
+template <class T> struct scalar_of {
+    using real = T;
+    static constexpr bool is_complex = false;
+};
+template <class R> struct scalar_of<complex_of<R>> {
+    using real = R;
+    static constexpr bool is_complex = true;
+};
+template <class T> using real_of = typename scalar_of<T>::real;
+
+template <class R> __device__ __forceinline__ R real_part(R a) {
+    return a;
+}
+template <class R> __device__ __forceinline__ R real_part(complex_of<R> a) {
+    return a.re;
+}
+
+template <class T> __device__ __forceinline__ T from_real(real_of<T> a) {
+    if constexpr (scalar_of<T>::is_complex)
+        return {a, 0};
+    else
+        return a;
+}
+
+template <class R> __device__ __forceinline__ R conjugate(R a) {
+    return a;
+}
+template <class R> __device__ __forceinline__ complex_of<R> conjugate(complex_of<R> a) {
+    return {a.re, -a.im};
+}
+
+/* r a */
+template <class R> __device__ __forceinline__ R scaled(R r, R a) {
+    return r * a;
+}
+template <class R> __device__ __forceinline__ complex_of<R> scaled(R r, complex_of<R> a) {
+    return {r * a.re, r * a.im};
+}
+
+/* c - a conj(b) */
+template <class R> __device__ __forceinline__ R minus_product_conj(R c, R a, R b) {
+    return fma(-a, b, c);
+}
+template <class R>
+__device__ __forceinline__ complex_of<R> minus_product_conj(complex_of<R> c, complex_of<R> a,
+                                                            complex_of<R> b) {
+    return {fma(-a.im, b.im, fma(-a.re, b.re, c.re)), fma(-a.im, b.re, fma(a.re, b.im, c.im))};
+}
+
+/* c - |a|^2 */
+template <class R> __device__ __forceinline__ R minus_square(R c, R a) {
+    return fma(-a, a, c);
+}
+template <class R> __device__ __forceinline__ R minus_square(R c, complex_of<R> a) {
+    return fma(-a.im, a.im, fma(-a.re, a.re, c));
+}
+
+/* condition ? a : b, by components: a choice between whole complex numbers may end in memory. */
+template <class R> __device__ __forceinline__ R choose(bool condition, R a, R b) {
+    return condition ? a : b;
+}
+template <class R>
+__device__ __forceinline__ complex_of<R> choose(bool condition, complex_of<R> a, complex_of<R> b) {
+    return {condition ? a.re : b.re, condition ? a.im : b.im};
+}
+
+// ---- pivots ------------------------------------------------------------------------------------
+
+template <class R> struct pivot {
+    R root;    // sqrt(d), correctly rounded
+    R inverse; // 1 / sqrt(d), within two units in the last place
+};
+
+/* About 1 / sqrt(d), to some 22 bits, for a positive normal d. */
+__device__ __forceinline__ float rsqrt_estimate(float d) {
+#ifdef __CUDACC__
+    float r;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(d));
+    return r;
+#else
+    return 1 / sqrtf(d);
+#endif
+}
+__device__ __forceinline__ double rsqrt_estimate(double d) {
+#ifdef __CUDACC__
+    double r;
+    asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(d));
+    return r;
+#else
+    return 1 / sqrt(d);
+#endif
+}
+
+/* Whether ordinary_pivot may be used: d is positive, finite, and large enough that its residual
+ * d - sqrt(d)^2 is not denormal. */
+__device__ __forceinline__ bool is_ordinary_pivot(float d) {
+    return __float_as_uint(d) - 0x0d000000u < 0x72800000u; // 2^-101 <= d
+}
+__device__ __forceinline__ bool is_ordinary_pivot(double d) {
+    return static_cast<unsigned>(__double2hiint(d)) - 0x03500000u < 0x7ca00000u; // 2^-970 <= d
+}
+
+/* One Newton step (float) or one step of third order (double) from the estimate, then one step for
+ * the root, whose residual is exact (Markstein). */
+__device__ __forceinline__ pivot<float> ordinary_pivot(float d) {
+    const float estimate = rsqrt_estimate(d);
+    const float root = d * estimate;
+    const float half = 0.5f * estimate;
+    return {fma(fma(-root, root, d), half, root), fma(fma(-root, estimate, 1.0f), half, estimate)};
+}
+__device__ __forceinline__ pivot<double> ordinary_pivot(double d) {
+    const double estimate = rsqrt_estimate(d);
+    const double error = fma(d, -(estimate * estimate), 1.0);
+    const double inverse = fma(fma(error, 0.375, 0.5), estimate * error, estimate);
+    const double root = d * inverse;
+    return {fma(fma(-root, root, d), 0.5 * inverse, root), inverse};
+}
+
+template <class R> __device__ __forceinline__ pivot<R> scaled_pivot(R d, R up, R down) {
+    const pivot<R> scaled_up = ordinary_pivot(d * up * up);
+    return {scaled_up.root * down, scaled_up.inverse * up};
+}
+
+/* For every d: as LAPACK's sqrt and 1 / sqrt where d is positive, a root of NaN where it is not. */
+__device__ __forceinline__ pivot<float> any_pivot(float d) {
+    const bool small = d < 1e-20f;
+    const pivot<float> p = scaled_pivot(d, small ? 0x1p+32f : 1.0f, small ? 0x1p-32f : 1.0f);
+    return d > 0 ? (isinf(d) ? pivot<float>{d, 0.0f} : p) : pivot<float>{NAN, NAN};
+}
+__device__ __forceinline__ pivot<double> any_pivot(double d) {
+    const bool small = d < 1e-200;
+    const pivot<double> p = scaled_pivot(d, small ? 0x1p+256 : 1.0, small ? 0x1p-256 : 1.0);
+    return d > 0 ? (isinf(d) ? pivot<double>{d, 0.0} : p) : pivot<double>{NAN, NAN};
+}
+
+// ---- items -------------------------------------------------------------------------------------
+
+template <class T> __device__ __forceinline__ T *item_of(const operand_t &operand, int64_t i) {
+    T *const first = operand.items ? static_cast<T *>(operand.items[i])
+                                   : static_cast<T *>(operand.base) + i * operand.stride;
+    return first + operand.offset;
+}
+
+/* Sixteen bytes, the widest access to memory, as scalars. */
+template <class T> struct alignas(16) granule {
+    static constexpr int length = 16 / static_cast<int>(sizeof(T));
+    T at[length];
+};
+
+// ---- exchange within a warp --------------------------------------------------------------------
+// The lanes of a warp form groups of `lanes`, a power of two.
+
+/* The value that lane `source` of the own group holds. */
+template <int lanes, class R> __device__ __forceinline__ R from_lane(R value, int source) {
+    return lanes == 1 ? value : __shfl_sync(all_lanes, value, source, lanes);
+}
+template <int lanes, class R>
+__device__ __forceinline__ complex_of<R> from_lane(complex_of<R> value, int source) {
+    return {from_lane<lanes>(value.re, source), from_lane<lanes>(value.im, source)};
+}
+
+/* The same for a pointer to global memory or nullptr, from any lane of the warp. */
+template <class T> __device__ __forceinline__ T *from_warp_lane(T *value, int source) {
+    T *const p = reinterpret_cast<T *>(
+        __shfl_sync(all_lanes, reinterpret_cast<unsigned long long>(value), source));
+#ifdef __CUDACC__
+    __builtin_assume(!p || __isGlobal(p));
+#endif
+    return p;
+}
+
+// ---- copies from global to shared memory -------------------------------------------------------
+
+/* Begins to copy one scalar; it has arrived after copies_arrive() of the same thread. */
+template <class T> __device__ __forceinline__ void begin_copy(T *shared, const T *global) {
+    __pipeline_memcpy_async(shared, global, sizeof(T));
+}
+__device__ __forceinline__ void copies_arrive() {
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+}
+
+// ---- launch ------------------------------------------------------------------------------------
+
+/* call(T{}) for the scalar that `type` names. */
+template <class Call> auto with_scalar(scalar_type_t type, Call call) {
+    switch (type) {
+    case TYPE_S:
+        return call(float{});
+    case TYPE_D:
+        return call(double{});
+    case TYPE_C:
+        return call(complex_of<float>{});
+    default:
+        return call(complex_of<double>{});
+    }
+}
+
+/* The cudaError_t of this launch alone, whatever the program around left behind. `bytes` of dynamic
+ * shared memory may exceed the 48 KB that a kernel gets without asking. */
+template <class... Parameters, class... Arguments>
+int launch_with_shared(void (*kernel)(Parameters...), int64_t blocks, int threads, size_t bytes,
+                       void *stream, Arguments... arguments) {
+    if (bytes > RESIDENT_BAND_LOW) {
+        const cudaError_t error = cudaFuncSetAttribute(
+            kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
+        if (error != cudaSuccess)
+            return error;
+    }
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(static_cast<unsigned>(blocks));
+    config.blockDim = dim3(static_cast<unsigned>(threads));
+    config.dynamicSmemBytes = bytes;
+    config.stream = static_cast<cudaStream_t>(stream);
+    return cudaLaunchKernelEx(&config, kernel, arguments...);
+}
+
+template <class... Parameters, class... Arguments>
+int launch(void (*kernel)(Parameters...), int64_t blocks, int threads, void *stream,
+           Arguments... arguments) {
+    return launch_with_shared(kernel, blocks, threads, 0, stream, arguments...);
+}
+
+} // namespace batchlas_device
+
+#endif
