@@ -74,6 +74,9 @@ static bool cuda(cudaError_t error, const char *doing) {
 
 static bool open_gpu(machine_t *machine) {
     struct cudaDeviceProp properties;
+    /* OpenMP comes first, as in a user's program: who makes the context decides how threads wait.
+     */
+    omp_target_free(omp_target_alloc(1, machine->device), machine->device);
     if (machine->device >= omp_get_num_devices()) {
         fprintf(stderr, "factor_bench: --device %d: there are %d devices\n", machine->device,
                 omp_get_num_devices());

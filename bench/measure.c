@@ -224,12 +224,18 @@ bool measure_availability(batchlas_handle_t h, const cell_t *cell, const arm_t *
     return false;
 }
 
-/* Takes every arm out if the cell needs more than its share of the memory. */
-static bool fits(const run_t *run) {
+/* Whether an arm is left to measure. Takes every arm out if the cell needs more than its share of
+ * the memory. */
+static bool is_worth_making(const run_t *run) {
     size_t workspace = 0;
-    for (int arm = 0; arm < run->arm_count; ++arm)
+    int left = 0;
+    for (int arm = 0; arm < run->arm_count; ++arm) {
+        left += is_in(run, arm);
         if (run->results[arm].workspace_bytes > workspace)
             workspace = run->results[arm].workspace_bytes;
+    }
+    if (left == 0)
+        return false;
     const double needed =
         cell_bytes(run->cell) + (double)check_scratch_bytes(run->cell) + (double)workspace;
     const double available = machine_free_bytes(run->machine);
@@ -251,7 +257,7 @@ bool measure_cell(const machine_t *machine, const protocol_t *protocol, const ce
                  .arm_count = arm_count,
                  .results = results,
                  .repetitions = protocol->repetitions};
-    if (!fits(&run))
+    if (!is_worth_making(&run))
         return true;
     const size_t samples = (size_t)arm_count * (size_t)run.repetitions;
     run.device_samples = calloc(2 * samples, sizeof *run.device_samples);
