@@ -2,8 +2,8 @@
 /* potrf with the whole matrix on chip: a block factors one matrix, left-looking, in panels of 4 or
  * 8 columns. A thread owns the rows thread, thread + threads, ... and keeps its part of the current
  * panel in registers; finished panels lie in shared memory, where they update all later ones. */
-#include "device.cuh"
 #include "families.h"
+#include "potrf_panel.cuh"
 #include "resident_capacity.h"
 
 extern "C" {
@@ -96,14 +96,6 @@ template <class T, int panel> constexpr size_t bytes_of(int64_t n) {
     return static_cast<size_t>(panels * (panels + 1) / 2 * panel * panel) * sizeof(T);
 }
 
-/* The factor's diagonal block as its warp finishes it, column by column: what all rows below need.
- */
-template <class T, int panel> struct alignas(16) diagonal_block {
-    T column[panel][panel];
-    real_of<T> inverse[panel];
-    int failed; // the 1-based column whose pivot was not positive, or 0
-};
-
 // ---- a block's work ----------------------------------------------------------------------------
 
 template <int warps> __device__ __forceinline__ void block_barrier() {
@@ -127,10 +119,6 @@ template <class T, int panel, int warps, int rows, bool upper> struct matrix_on_
     T coming[rows]
             [panel]; // Lower: the own rows of the next panel, fetched while this one is worked
 
-    __device__ __forceinline__ static T padding(int row, int column) {
-        return from_real<T>(R(row == column));
-    }
-
     __device__ __forceinline__ void fetch(int j) {
         if (j >= order)
             return;
@@ -142,27 +130,8 @@ template <class T, int panel, int warps, int rows, bool upper> struct matrix_on_
             const bool live = row >= j && row < n;
 #pragma unroll
             for (int c = 0; c < panel; ++c)
-                coming[r][c] = live && j + c < n ? from[threads * r + c * ld] : padding(row, j + c);
-        }
-    }
-
-    /* x(., k) -= x(., c) conj(L(j + k, j + c)) for the columns k > c of the panel. */
-    template <int first>
-    __device__ __forceinline__ void update_columns(T (&x)[rows][panel], int c) const {
-        const granule<T> *const column = reinterpret_cast<const granule<T> *>(diagonal->column[c]);
-#pragma unroll
-        for (int i = 0; i < layout::granules; ++i) {
-            if ((i + 1) * layout::length <= c + 1)
-                continue;
-            const granule<T> l = column[i];
-#pragma unroll
-            for (int e = 0; e < layout::length; ++e) {
-                const int k = i * layout::length + e;
-                if (k > c)
-#pragma unroll
-                    for (int r = first; r < rows; ++r)
-                        x[r][k] = minus_product_conj(x[r][k], x[r][c], l.at[e]);
-            }
+                coming[r][c] =
+                    live && j + c < n ? from[threads * r + c * ld] : identity_at<T>(row, j + c);
         }
     }
 
@@ -205,43 +174,6 @@ template <class T, int panel, int warps, int rows, bool upper> struct matrix_on_
         }
     }
 
-    /* Factors the diagonal block, and the own rows below it with it. Its rows lie in one warp. */
-    template <int first>
-    __device__ __forceinline__ void factor_diagonal(T (&x)[rows][panel], int j, int own_row) const {
-        int failed = 0;
-#pragma unroll
-        for (int c = 0; c < panel; ++c) {
-            const R d = from_lane<warp_lanes>(real_part(x[first][c]), (j + c) % warp_lanes);
-            const pivot<R> p = is_ordinary_pivot(d) ? ordinary_pivot(d) : any_pivot(d);
-            if (!(d > 0) && failed == 0)
-                failed = c + 1;
-#pragma unroll
-            for (int r = first; r < rows; ++r)
-                x[r][c] = scaled(p.inverse, x[r][c]);
-            if (own_row == c) {
-                x[first][c] = from_real<T>(p.root);
-                diagonal->inverse[c] = p.inverse;
-            }
-            if (own_row >= 0 && own_row < panel)
-                diagonal->column[c][own_row] = x[first][c];
-            __syncwarp();
-            update_columns<first>(x, c);
-        }
-        if (own_row == 0)
-            diagonal->failed = failed;
-    }
-
-    template <int first> __device__ __forceinline__ void solve_rows(T (&x)[rows][panel]) const {
-#pragma unroll
-        for (int c = 0; c < panel; ++c) {
-            const R inverse = diagonal->inverse[c];
-#pragma unroll
-            for (int r = first; r < rows; ++r)
-                x[r][c] = scaled(inverse, x[r][c]);
-            update_columns<first>(x, c);
-        }
-    }
-
     template <int first>
     __device__ __forceinline__ void store(granule<T> *here, int j,
                                           const T (&x)[rows][panel]) const {
@@ -252,19 +184,8 @@ template <class T, int panel, int warps, int rows, bool upper> struct matrix_on_
             if (row < j || row >= order)
                 continue;
             layout::store(here + (row - j) * layout::granules, row, x[r]);
-            if (upper || row >= n)
-                continue;
-            T *const to = item + row + j * ld;
-            if (row >= j + panel) {
-#pragma unroll
-                for (int c = 0; c < panel; ++c)
-                    to[c * ld] = x[r][c];
-            } else {
-#pragma unroll
-                for (int c = 0; c < panel; ++c)
-                    if (row >= j + c)
-                        to[c * ld] = x[r][c];
-            }
+            if (!upper && row < n)
+                store_row(item + row + j * ld, ld, x[r], row - j);
         }
     }
 
@@ -298,12 +219,12 @@ template <class T, int panel, int warps, int rows, bool upper> struct matrix_on_
         const int own_row = own + threads * first - j;
         const bool holds_diagonal = warps == 1 || own_row - own % warp_lanes <= 0;
         if (holds_diagonal)
-            factor_diagonal<first>(x, j, own_row);
+            factor_diagonal<first>(x, j, own_row, *diagonal);
         block_barrier<warps>();
         if (diagonal->failed)
             return diagonal->failed;
         if (!holds_diagonal)
-            solve_rows<first>(x);
+            solve_rows<first>(x, *diagonal);
         store<first>(here, j, x);
         return 0;
     }
@@ -335,7 +256,7 @@ template <class T, int panel, int warps, int rows, bool upper> struct matrix_on_
                 if (row < n && column < n)
                     begin_copy(to + at, item + column + row * ld);
                 else
-                    to[at] = padding(row, column);
+                    to[at] = identity_at<T>(row, column);
             });
             here += (order - j) * layout::granules;
         }

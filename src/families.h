@@ -22,6 +22,10 @@ CAN_RUN(batchlas_potrf_tiny_cuda_can_run); /* cuda_kernels/potrf_tiny.cu */
 LAUNCH(batchlas_potrf_tiny_cuda);
 CAN_RUN(batchlas_potrf_cta_cuda_can_run); /* cuda_kernels/potrf_cta.cu */
 LAUNCH(batchlas_potrf_cta_cuda);
+CAN_RUN(batchlas_potrf_lpanel_8_cuda_can_run); /* cuda_kernels/potrf_lpanel.cu */
+LAUNCH(batchlas_potrf_lpanel_8_cuda);
+CAN_RUN(batchlas_potrf_lpanel_16_cuda_can_run);
+LAUNCH(batchlas_potrf_lpanel_16_cuda);
 CAN_RUN(batchlas_potrf_tiny_host_can_run); /* offload_kernels/potrf_tiny.c */
 LAUNCH(batchlas_potrf_tiny_host);
 BUFFER_SIZE(batchlas_potrf_blocked_buffer_size); /* offload_kernels/potrf_blocked.c */
