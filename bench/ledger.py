@@ -36,6 +36,16 @@ class Measurement(NamedTuple):
         return {arm["chosen"]: arm for name, arm in self.arms.items()
                 if arm["status"] == "ok" and name == arm["chosen"]}
 
+    def has_clear_winner(self):
+        """Whether no unsteady arm can be faster than the fastest steady one."""
+        return has_clear_winner(self.arms)
+
+
+def has_clear_winner(arms):
+    best = min((arm["ms"] for arm in arms.values() if arm["status"] == "ok"), default=0.0)
+    return best > 0 and all(arm["min_ms"] > best for arm in arms.values()
+                            if arm["status"] == "bad")
+
 
 def setup_id(setup):
     return hashlib.sha1(json.dumps(setup, sort_keys=True).encode()).hexdigest()[:10]

@@ -141,14 +141,14 @@ TUNE_WIDTHS = {"potrf": (1,), "potrs": (1, 4, 32), "posv": (1, 4, 32), "trsm": (
                "gemm": (8, 32, 128), "syrk": (8, 32, 128)}
 QUICK_ORDERS = {
     "potrf": (4, 8, 16, 24, 32, 48, 64, 128, 256),
-    "potrs": (8, 32, 128),
+    "potrs": (4, 16, 64, 192),
     "posv": (32,),
-    "trsm": (8, 32, 128),
-    "gemm": (16, 128),
-    "syrk": (16, 128),
+    "trsm": (4, 24, 128),
+    "gemm": (4, 24, 128),
+    "syrk": (4, 24, 128),
 }
-QUICK_WIDTHS = {"potrf": (1,), "potrs": (1, 16), "posv": (1,), "trsm": (2, 32), "gemm": (8, 64),
-                "syrk": (8, 64)}
+QUICK_WIDTHS = {"potrf": (1,), "potrs": (1, 8, 64), "posv": (1,), "trsm": (1, 8, 64),
+                "gemm": (1, 8, 64), "syrk": (1, 8, 64)}
 
 
 def product(op, types, uplo_list, orders, widths, batches):
@@ -187,10 +187,11 @@ def tune_grid(op, device, types, uplo_list):
 
 
 def quick_grid(op, device, types, uplo_list):
-    """Few items, and a full device. The small batch is the same for all orders: the nearest row is
-    found by batch and order together, and a row of another order must not be nearer."""
+    """Few items, some and a full device. The small batches are the same for all orders: the nearest
+    row is found by batch and order together, and a row of another order must not be nearer."""
     def batches(n):
-        return tuple(sorted({4, filling_batch(device, n)}))
+        full = filling_batch(device, n)
+        return tuple(sorted({batch for batch in (4, 64) if batch < full} | {full}))
 
     return product(op, types, uplo_list, QUICK_ORDERS[op], QUICK_WIDTHS[op], batches)
 

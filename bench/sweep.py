@@ -24,21 +24,24 @@ def rank(families):
 
 
 def rows_of(measurements):
-    """One row for each key, from its last measurement. Twins of a form share it, unless they were
-    measured themselves."""
-    own, twins = {}, {}
+    """One row for each key, from the last measurement that tells which family is the fastest. Twins
+    of a form share it, unless they were measured themselves."""
+    own, twins, unclear = {}, {}, set()
     for measurement in measurements:
         cell = measurement.cell
-        ranked = rank(measurement.families())
         if measurement.array or measurement.ld_pad:
             continue
-        if not ranked:
-            print(f"line {measurement.line}: no steady time, no row: {cell}", file=sys.stderr)
+        if not measurement.has_clear_winner():
+            unclear.add(cell)
             continue
         for form in shapes.twin_forms(cell.op, cell.type, cell.form):
-            row = tables.Row(cell.type, cell.uplo, form, cell.n, cell.nrhs, cell.batch, ranked,
-                             f"ledger:{measurement.line}")
+            row = tables.Row(cell.type, cell.uplo, form, cell.n, cell.nrhs, cell.batch,
+                             rank(measurement.families()), f"ledger:{measurement.line}")
             (own if form == cell.form else twins)[row.key()] = row
+    left = sum(cell[1:] not in own for cell in unclear)
+    if left:
+        print(f"{left} problems have no row: unsteady times hide which family is the fastest",
+              file=sys.stderr)
     return sorted({**twins, **own}.values(),
                   key=lambda row: (shapes.TYPES.index(row.type), *row.key()[1:]))
 

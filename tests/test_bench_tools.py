@@ -327,11 +327,17 @@ class Sweeps(InFolder):
         self.assertEqual(row.source, "ledger:2")
 
     def test_what_is_not_steady_and_right_takes_no_part(self):
-        row, = self.rows((CELL, {"tiny": timed(1.0, "tiny", "bad", 0.3),
+        row, = self.rows((CELL, {"tiny": timed(5.0, "tiny", "bad", 0.3),
                                  "cta": {"status": "wrong", "chosen": "cta"},
                                  "blocked": timed(4.0, "blocked"),
                                  "vendor": timed(0.1, "tiny")}))  # ran something else
         self.assertEqual(row.families, ("blocked",))
+
+    def test_an_unsteady_time_that_may_be_the_fastest_makes_no_row(self):
+        steady = {"tiny": timed(2.0, "tiny"), "blocked": timed(4.0, "blocked")}
+        unclear = {**steady, "tiny": {**timed(5.0, "tiny", "bad", 0.3), "min_ms": 3.0}}
+        row, = self.rows((CELL, steady), (CELL, unclear))
+        self.assertEqual((row.families, row.source), (("tiny", "blocked"), "ledger:2"))
 
     def test_the_last_measurement_of_a_cell_counts(self):
         row, = self.rows((CELL, {"tiny": timed(1.0, "tiny"), "vendor": timed(2.0, "vendor")}),
