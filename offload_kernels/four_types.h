@@ -11,7 +11,11 @@
 #define FROM_REAL       NAME(from_real)
 #define CONJ            NAME(conj)
 #define MUL             NAME(mul)
+#define ADD_PRODUCT     NAME(add_product)
 #define SCALE           NAME(scale)
+#define TIMES           NAME(times)
+#define DIVIDE          NAME(divide)
+#define HAS_RECIPROCAL  NAME(has_reciprocal)
 #define SCALAR          NAME(scalar)
 /* Item `i` of an operand. */
 #define ITEM(operand, i)                                                                           \
@@ -65,7 +69,11 @@
 #undef FROM_REAL
 #undef CONJ
 #undef MUL
+#undef ADD_PRODUCT
 #undef SCALE
+#undef TIMES
+#undef DIVIDE
+#undef HAS_RECIPROCAL
 #undef SCALAR
 #undef ITEM
 #undef BODY
