@@ -75,6 +75,32 @@ __device__ __forceinline__ complex_of<R> minus_product_conj(complex_of<R> c, com
     return {fma(-a.im, b.im, fma(-a.re, b.re, c.re)), fma(-a.im, b.re, fma(a.re, b.im, c.im))};
 }
 
+/* c + a b */
+template <class R> __device__ __forceinline__ R plus_product(R c, R a, R b) {
+    return fma(a, b, c);
+}
+template <class R>
+__device__ __forceinline__ complex_of<R> plus_product(complex_of<R> c, complex_of<R> a,
+                                                      complex_of<R> b) {
+    return {fma(-a.im, b.im, fma(a.re, b.re, c.re)), fma(a.im, b.re, fma(a.re, b.im, c.im))};
+}
+
+/* a b */
+template <class R> __device__ __forceinline__ R product(R a, R b) {
+    return a * b;
+}
+template <class R>
+__device__ __forceinline__ complex_of<R> product(complex_of<R> a, complex_of<R> b) {
+    return {fma(-a.im, b.im, a.re * b.re), fma(a.im, b.re, a.re * b.im)};
+}
+
+template <class R> __device__ __forceinline__ bool is_zero(R a) {
+    return a == 0;
+}
+template <class R> __device__ __forceinline__ bool is_zero(complex_of<R> a) {
+    return a.re == 0 && a.im == 0;
+}
+
 /* c - |a|^2 */
 template <class R> __device__ __forceinline__ R minus_square(R c, R a) {
     return fma(-a, a, c);

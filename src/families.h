@@ -50,9 +50,13 @@ BUFFER_SIZE(batchlas_posv_blocked_buffer_size); /* src/posv.c: potrf, then potrs
 LAUNCH(batchlas_posv_blocked);
 
 /* trsm, gemm, syrk and herk: portable tiles on host and device, and the vendors' */
-LAUNCH(batchlas_trsm_tiled); /* offload_kernels/trsm_tiled.c */
-LAUNCH(batchlas_gemm_tiled); /* offload_kernels/gemm_tiled.c */
-LAUNCH(batchlas_syrk_tiled); /* offload_kernels/syrk_tiled.c */
+LAUNCH(batchlas_trsm_tiled);             /* offload_kernels/trsm_tiled.c */
+LAUNCH(batchlas_gemm_tiled);             /* offload_kernels/gemm_tiled.c */
+LAUNCH(batchlas_syrk_tiled);             /* offload_kernels/syrk_tiled.c */
+CAN_RUN(batchlas_gemm_register_can_run); /* cuda_kernels/gemm_register.cu */
+LAUNCH(batchlas_gemm_register);
+CAN_RUN(batchlas_syrk_register_can_run); /* cuda_kernels/syrk_register.cu */
+LAUNCH(batchlas_syrk_register);
 CAN_RUN(batchlas_trsm_cublas_can_run);
 BUFFER_SIZE(batchlas_trsm_cublas_buffer_size);
 LAUNCH(batchlas_trsm_cublas);

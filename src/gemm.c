@@ -19,6 +19,7 @@ static route_key_t key(const problem_t *problem) {
 /* clang-format off */
 static const family_t families[] = {
     /* spelling  place    origin  manner    leaf   can_run, buffer_size, launch */
+    {"register", ON_GPU,  NATIVE, ENQUEUES, false, IF_GPU(batchlas_gemm_register_can_run, NULL, batchlas_gemm_register)},
     {"tiled",    ON_BOTH, NATIVE, BLOCKS,   false, batchlas_always_runs, NULL, batchlas_gemm_tiled},
     {"vendor",   ON_GPU,  VENDOR, BLOCKS,   false, IF_CUDA_VENDOR(batchlas_gemm_cublas_can_run, batchlas_gemm_cublas_buffer_size, batchlas_gemm_cublas)},
     {"vendor",   ON_HOST, VENDOR, ENQUEUES, false, IF_LAPACK(batchlas_gemm_cblas_can_run, NULL, batchlas_gemm_cblas)},

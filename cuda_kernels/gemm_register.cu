@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* gemm in register tiles, all nine pairs of op(A) and op(B). */
+#include "families.h"
+#include "register_tile.cuh"
+
+extern "C" {
+#include "device.h"
+}
+
+using namespace batchlas_device;
+
+namespace {
+
+struct gemm_arguments {
+    operand_t A, B, C;
+    const int *skip;
+    double alpha[2], beta[2];
+    int m, n, k;
+    int tile_rows, tiles; // of one item's C
+    batchlas_op_t op_a, op_b;
+};
+
+template <class T> __device__ __forceinline__ T scalar_from(const double (&value)[2]) {
+    using R = real_of<T>;
+    if constexpr (scalar_of<T>::is_complex)
+        return {static_cast<R>(value[0]), static_cast<R>(value[1])};
+    else
+        return static_cast<R>(value[0]);
+}
+
+template <class T>
+__global__ void __launch_bounds__(register_tile<T>::threads, tile_shape<T>::blocks)
+    multiply(gemm_arguments arguments) {
+    using tile = register_tile<T>;
+    __shared__ typename tile::buffers shared;
+
+    const int64_t item = blockIdx.x / arguments.tiles;
+    if (arguments.skip && arguments.skip[item])
+        return;
+    const int t = static_cast<int>(blockIdx.x % arguments.tiles);
+    const int row = t % arguments.tile_rows * tile::shape::size;
+    const int column = t / arguments.tile_rows * tile::shape::size;
+
+    const bool a_plain = arguments.op_a == BATCHLAS_NO_TRANS;
+    const bool b_plain = arguments.op_b == BATCHLAS_NO_TRANS;
+    const int64_t lda = arguments.A.ld;
+    const int64_t ldb = arguments.B.ld;
+    const T alpha = scalar_from<T>(arguments.alpha);
+    const int depth = is_zero(alpha) ? 0 : arguments.k;
+    // alpha == 0 and k == 0 need neither factor, whose pointers may then be NULL.
+    const factor_view<T> a = {depth ? item_of<T>(arguments.A, item) : nullptr, a_plain ? 1 : lda,
+                              a_plain ? lda : 1, arguments.op_a == BATCHLAS_CONJ_TRANS,
+                              arguments.m};
+    const factor_view<T> b = {depth ? item_of<T>(arguments.B, item) : nullptr, b_plain ? ldb : 1,
+                              b_plain ? 1 : ldb, arguments.op_b == BATCHLAS_CONJ_TRANS,
+                              arguments.n};
+    tile::run(a, b, depth, alpha, scalar_from<T>(arguments.beta), item_of<T>(arguments.C, item),
+              arguments.C.ld, row, column, part::whole, shared);
+}
+
+template <class T> int64_t tiles_across(int extent) {
+    return (extent + tile_shape<T>::size - 1) / tile_shape<T>::size;
+}
+
+} // namespace
+
+bool batchlas_gemm_register_can_run(const problem_t *problem, const device_facts_t *facts,
+                                    const char **reason) {
+    (void)facts;
+    *reason = "register tiles are counted in 31 bits: C has at most 10^12 elements";
+    return static_cast<double>(problem->m) * problem->n <= 1e12;
+}
+
+batchlas_status_t batchlas_gemm_register(batchlas_handle_t h, const problem_t *problem,
+                                         void *workspace) {
+    (void)workspace;
+    const int error = with_scalar(problem->type, [&](auto scalar) {
+        using T = decltype(scalar);
+        const int64_t tile_rows = tiles_across<T>(problem->m);
+        const int64_t tiles = tile_rows * tiles_across<T>(problem->n);
+        const int64_t most = INT32_MAX / tiles; // items of one launch
+        int outcome = 0;
+        for (int64_t first = 0; first < problem->batch && outcome == 0; first += most) {
+            const int64_t batch = problem->batch - first < most ? problem->batch - first : most;
+            const gemm_arguments arguments = {operand_from_item(problem->A, first, problem->type),
+                                              operand_from_item(problem->B, first, problem->type),
+                                              operand_from_item(problem->C, first, problem->type),
+                                              problem->skip ? problem->skip + first : nullptr,
+                                              {problem->alpha[0], problem->alpha[1]},
+                                              {problem->beta[0], problem->beta[1]},
+                                              problem->m,
+                                              problem->n,
+                                              problem->k,
+                                              static_cast<int>(tile_rows),
+                                              static_cast<int>(tiles),
+                                              problem->op_a,
+                                              problem->op_b};
+            outcome =
+                launch(multiply<T>, batch * tiles, register_tile<T>::threads, h->stream, arguments);
+        }
+        return outcome;
+    });
+    return batchlas_device_status(h, error, "launching gemm register");
+}
