@@ -33,11 +33,6 @@ template <class T> struct factor_view {
     int64_t k_step;
     bool conjugated;
     int rows;
-
-    __device__ __forceinline__ T at(int row, int k) const {
-        const T value = x[row * row_step + k * k_step];
-        return conjugated ? conjugate(value) : value;
-    }
 };
 
 /* Which elements of C a block may touch. */
@@ -58,30 +53,40 @@ template <class T> struct register_tile {
         alignas(16) T b[2][shape::depth][stride];
     };
 
-    /* Which element of a tile the i-th fetch of this thread is: neighbours follow memory. */
-    __device__ __forceinline__ static void place(bool along_k, int i, int &row, int &k) {
-        const int at = static_cast<int>(threadIdx.x) + i * threads;
-        row = along_k ? at / shape::depth : at % shape::size;
-        k = along_k ? at % shape::depth : at / shape::size;
+    static_assert(threads % shape::size == 0 && threads % shape::depth == 0,
+                  "a thread's elements lie one step after the other");
+
+    /* The elements of a tile that this thread fetches: the first, and the way to the next.
+     * Neighbouring threads follow memory. */
+    struct place {
+        int row, k, row_step, k_step;
+    };
+    __device__ __forceinline__ static place place_of(bool along_k) {
+        const int thread = static_cast<int>(threadIdx.x);
+        if (along_k)
+            return {thread / shape::depth, thread % shape::depth, threads / shape::depth, 0};
+        return {thread % shape::size, thread / shape::size, 0, threads / shape::size};
     }
     __device__ __forceinline__ static void fetch(T (&to)[fetched], const factor_view<T> &from,
                                                  int first_row, int first_k, int depth) {
+        const place at = place_of(from.k_step == 1);
+        const int row = first_row + at.row;
+        const int k = first_k + at.k;
+        const T *const x = from.x + row * from.row_step + k * from.k_step;
+        const int64_t step = at.row_step * from.row_step + at.k_step * from.k_step;
 #pragma unroll
         for (int i = 0; i < fetched; ++i) {
-            int row, k;
-            place(from.k_step == 1, i, row, k);
-            const bool inside = first_row + row < from.rows && first_k + k < depth;
-            to[i] = inside ? from.at(first_row + row, first_k + k) : T{};
+            const bool inside = row + i * at.row_step < from.rows && k + i * at.k_step < depth;
+            const T value = inside ? x[i * step] : T{};
+            to[i] = from.conjugated ? conjugate(value) : value;
         }
     }
     __device__ __forceinline__ static void put(T (&to)[shape::depth][stride],
                                                const T (&from)[fetched], bool along_k) {
+        const place at = place_of(along_k);
 #pragma unroll
-        for (int i = 0; i < fetched; ++i) {
-            int row, k;
-            place(along_k, i, row, k);
-            to[k][row] = from[i];
-        }
+        for (int i = 0; i < fetched; ++i)
+            to[at.k + i * at.k_step][at.row + i * at.row_step] = from[i];
     }
 
     /* The element that a thread's r-th row or column is of the tile: whole granules, spread so that
@@ -95,7 +100,7 @@ template <class T> struct register_tile {
                                                     const T (&a)[shape::depth][stride],
                                                     const T (&b)[shape::depth][stride], int x,
                                                     int y) {
-#pragma unroll
+#pragma unroll 2 // more of it and the compiler loads too far ahead for the registers
         for (int k = 0; k < shape::depth; ++k) {
             T left[shape::rows], right[shape::columns];
 #pragma unroll
