@@ -430,6 +430,20 @@ ptxas info    : Compile time = 0.896 ms
         self.assertEqual(run("bench/route_diff", before, more).returncode, 1)
         self.assertEqual(run("bench/route_diff", before, cut).returncode, 2)
 
+    def test_baseline_counts_what_is_close(self):
+        reference = self.write("reference.csv", "# a comment\ntype,n,batch,potrf_lower_ms\n"
+                               "d,16,64,1.0\nd,17,64,1.0\nd,18,64,1.0\n")
+        book = ledger.Ledger(self.path("potrf.host.jsonl"), {"device": "host"})
+        for n, arm in ((16, timed(1.09, "vendor")), (17, timed(0.89, "vendor")),
+                       (18, timed(1.0, "vendor", "bad", 0.2)), (19, timed(1.0, "vendor"))):
+            book.append(CELL._replace(n=n), {"vendor": arm}, 0.1, 0.2)
+        book.close()
+        done = run("bench/baseline", reference, book.path, "--at-least", "1")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("lower: 1 of 3 within 10 %", done.stdout)
+        done = run("bench/baseline", reference, book.path, "--at-least", "2")
+        self.assertEqual(done.returncode, 1)
+
     def test_regret_counts_what_is_steady(self):
         regret = load("bench/regret")
         arms = {"auto": timed(3.0, "tiny"), "tiny": timed(2.9, "tiny"), "vendor": timed(2.0, "vendor"),
