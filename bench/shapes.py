@@ -10,15 +10,16 @@ from typing import NamedTuple
 
 TYPES = "sdcz"
 
-# Every spelling a library may know; factor_bench --known says which of them this one does.
+# Every spelling of the candidate tables in src/<op>.c. factor_bench --known says which of them a
+# library has on a device.
 FAMILIES = {
     "potrf": ("tiny", "cta", "lpanel:panel=8", "lpanel:panel=16", "blocked", "vendor",
               "vendor:single"),
-    "potrs": ("tiny", "cta", "blocked", "vendor"),
-    "posv": ("tiny", "cta", "blocked"),
-    "trsm": ("tiny", "tiled", "vendor"),
-    "gemm": ("tiny", "tiled", "vendor"),
-    "syrk": ("tiny", "tiled", "vendor"),
+    "potrs": ("blocked", "vendor"),
+    "posv": ("blocked",),
+    "trsm": ("tiled", "vendor"),
+    "gemm": ("register", "tiled", "vendor"),
+    "syrk": ("register", "tiled", "vendor"),
 }
 OPERATIONS = tuple(FAMILIES)
 

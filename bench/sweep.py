@@ -9,6 +9,9 @@ import ledger
 import shapes
 import tables
 
+# A choice that costs no more than this is as good as the best: times are no more exact.
+TIE = 0.03
+
 
 def split_name(path, ending):
     """(operation, device) of a ledger's or a table's path."""
@@ -24,8 +27,8 @@ def rank(families):
 
 
 def rows_of(measurements):
-    """One row for each key, from the last measurement that tells which family is the fastest. Twins
-    of a form share it, unless they were measured themselves."""
+    """(row, measurement) of each key, from the last measurement that tells which family is the
+    fastest. Twins of a form share it, unless they were measured themselves."""
     own, twins, unclear = {}, {}, set()
     for measurement in measurements:
         cell = measurement.cell
@@ -37,13 +40,37 @@ def rows_of(measurements):
         for form in shapes.twin_forms(cell.op, cell.type, cell.form):
             row = tables.Row(cell.type, cell.uplo, form, cell.n, cell.nrhs, cell.batch,
                              rank(measurement.families()), f"ledger:{measurement.line}")
-            (own if form == cell.form else twins)[row.key()] = row
+            (own if form == cell.form else twins)[row.key()] = (row, measurement)
     left = sum(cell[1:] not in own for cell in unclear)
     if left:
         print(f"{left} problems have no row: unsteady times hide which family is the fastest",
               file=sys.stderr)
     return sorted({**twins, **own}.values(),
-                  key=lambda row: (shapes.TYPES.index(row.type), *row.key()[1:]))
+                  key=lambda pair: (shapes.TYPES.index(pair[0].type), *pair[0].key()[1:]))
+
+
+def is_served(row, measurement, kept):
+    """Whether the nearest of the rows kept chooses well enough for what this row measured."""
+    nearest = tables.nearest(kept, row)
+    families = measurement.families()
+    choice = nearest and next((f for f in nearest.families if f in families), None)
+    return bool(choice) and families[choice]["ms"] <= (1 + TIE) * families[row.families[0]]["ms"]
+
+
+def condense(pairs):
+    """A subset of the rows that chooses as well for all of them: the condensed nearest neighbour
+    (Hart 1968). A look-up walks all rows of a kind, so fewer of them make small problems faster."""
+    kinds = {}
+    for pair in pairs:
+        kinds.setdefault(pair[0][:3], []).append(pair)
+    kept = []
+    for members in kinds.values():
+        chosen = []
+        while lacking := next((row for row, measurement in members
+                               if not is_served(row, measurement, chosen)), None):
+            chosen.append(lacking)
+        kept += sorted(chosen, key=lambda row: row.key())
+    return kept
 
 
 def comments(measurements, op, device):
@@ -57,16 +84,17 @@ def comments(measurements, op, device):
     return lines
 
 
-def write_table(path, folder):
+def write_table(path, folder, all_rows=False):
     """The table of one ledger, written to `folder`; its rows."""
     op, device = split_name(path, "jsonl")
     measurements = ledger.read(path)
     for measurement in measurements:
         if (measurement.cell.op, measurement.setup.get("device")) != (op, device):
             raise ledger.LedgerError(f"{path}:{measurement.line}: not of {op} on {device}")
-    rows = rows_of(measurements)
-    if not rows:
+    pairs = rows_of(measurements)
+    if not pairs:
         raise ledger.LedgerError(f"{path}: nothing in it makes a row")
+    rows = [row for row, _ in pairs] if all_rows else condense(pairs)
     os.makedirs(folder, exist_ok=True)
     tables.write(os.path.join(folder, f"{op}.{device}.txt"), rows,
                  comments(measurements, op, device))

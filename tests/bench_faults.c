@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Stands between factor_bench and the library's dpotrf, and plants the fault that BENCH_FAULT names:
- * the instrument has to notice each of them. Linked with --wrap=batchlas_dpotrf. */
+/* Stands between factor_bench and the library's dpotrf, and plants the fault that BENCH_FAULT
+ * names: the instrument has to notice each of them. Linked with --wrap=batchlas_dpotrf. */
 #include <batchlas/batchlas.h>
 
 #include <stdlib.h>

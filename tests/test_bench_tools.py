@@ -354,6 +354,25 @@ class Sweeps(InFolder):
         self.assertEqual(len(shapes.twin_forms("gemm", "d", "TT")), 4)
         self.assertEqual(shapes.twin_forms("trsm", "d", "RN"), ("RN",))
 
+    def test_rows_that_say_nothing_new_are_left_out(self):
+        source = random.Random(11)
+        entries = []
+        for n in (1, 2, 4, 8, 16, 32, 64, 128):
+            for batch in (1, 32, 1024):
+                tiny = 1.0 if n < 20 or batch == 1024 else 3.0
+                jitter = source.uniform(0.99, 1.01)
+                entries.append((CELL._replace(n=n, batch=batch),
+                                {"tiny": timed(tiny * jitter, "tiny"),
+                                 "vendor": timed(2.0, "vendor")}))
+        rows = self.rows(*entries)
+        self.assertLess(len(rows), len(entries) / 2)
+        for cell, arms in entries:
+            choice = tables.nearest(rows, cell).families[0]
+            self.assertEqual(choice, min(arms, key=lambda arm: arms[arm]["ms"]), cell)
+        run("bench/sweep_to_table", self.path("potrf.host.jsonl"), "--out", self.folder,
+            "--all-rows")
+        self.assertEqual(len(tables.read(self.path("potrf.host.txt"), "potrf")), len(entries))
+
     def test_other_devices_are_refused(self):
         book = ledger.Ledger(self.path("potrf.sm_90.jsonl"), {"device": "sm_80"})
         book.append(CELL, {"tiny": timed(1.0, "tiny")}, 0.1, 0.2)
@@ -478,6 +497,12 @@ ptxas info    : Compile time = 0.896 ms
         self.assertEqual(tune.between(results), [CELL._replace(n=128, batch=32)])
         old = [tables.Row("d", "lower", "-", 20, 1, 4, ("cta", "blocked"), "transcribed")]
         self.assertEqual(tune.previous_choice(old, results[CELL._replace(batch=256)]), "blocked")
+
+    def test_every_family_of_the_library_is_measured(self):
+        for op, families in shapes.FAMILIES.items():
+            with open(os.path.join(ROOT, "src", f"{op}.c"), encoding="utf-8") as file:
+                rows = set(re.findall(r'^ *\{"([^"]+)", *ON_', file.read(), re.MULTILINE))
+            self.assertEqual(rows, set(families), op)
 
     def test_the_standard_grid_has_the_neighbours_of_powers_of_two(self):
         cells = shapes.standard_grid("potrf", "sm_90", "s", ("lower", "upper"))
