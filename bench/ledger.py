@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Ledgers: what was measured, one JSON object a line, only ever appended to.
 
-A line is a set-up (its "id" names it: device, driver, libraries, date, source revision, protocol) or
-a measurement (its "setup" is the id of one above it): one cell with all its arms, timed in turn.
+A line is a set-up (its "id" names it: device, driver, libraries, date, source revision, protocol)
+or a measurement (its "setup" is the id of one above it): one cell with all its arms, timed in turn.
 A tuned table's row names the line that measured it.
 """
 

@@ -465,8 +465,8 @@ ptxas info    : Compile time = 0.896 ms
 
     def test_regret_counts_what_is_steady(self):
         regret = load("bench/regret")
-        arms = {"auto": timed(3.0, "tiny"), "tiny": timed(2.9, "tiny"), "vendor": timed(2.0, "vendor"),
-                "cta": {"status": "unavailable", "chosen": ""}}
+        arms = {"auto": timed(3.0, "tiny"), "tiny": timed(2.9, "tiny"),
+                "vendor": timed(2.0, "vendor"), "cta": {"status": "unavailable", "chosen": ""}}
         ratio, choice, best = regret.compare(runner.Result(CELL, arms))
         self.assertEqual((ratio, choice, best), (1.5, "tiny", "vendor"))
         for arm in ("auto", "vendor"):
