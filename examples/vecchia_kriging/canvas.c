@@ -12,7 +12,7 @@
  * height 'a' .. 'n', where 'd' is the base line, 'j' the top of small letters and 'm' of capitals.
  * '~' starts a smooth stroke and '@' a smooth closed one (quadratic B-spline of the points). */
 static const char *const glyph[256] = {
-    [' '] = "3",
+    [' '] = "4",
     ['.'] = "1 0d0d",
     [','] = "1 1d0b",
     [':'] = "1 0d0d 0h0h",

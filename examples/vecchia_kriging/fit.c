@@ -42,7 +42,7 @@ static double negative_log_likelihood(unsigned dimensions, const double *x, doub
                 "log-likelihood %.3f\033[K",
                 covariance.twice_smoothness, o->count, o->fit->evaluations, covariance.range,
                 covariance.nugget_ratio, profile.log_likelihood);
-    return -profile.log_likelihood;
+    return isfinite(profile.log_likelihood) ? -profile.log_likelihood : HUGE_VAL;
 }
 
 int fit_covariance(vecchia_t *v, matern_t start, double nugget_ratio, int rough, int evaluations,

@@ -10,10 +10,12 @@
 #include "options.h"
 #include "surface.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { FEWEST_AIRPORTS = 20, ROUGH_POINTS = 4000 };
@@ -27,7 +29,7 @@ typedef struct {
 } points_t;
 
 typedef struct {
-    double read, neighbours, fit, holdout, surface, picture;
+    double read, device, neighbours, fit, holdout, surface, picture;
 } phases_t;
 
 static int points_create(const airports_t *airports, const options_t *o, points_t *p) {
@@ -58,6 +60,29 @@ static void points_destroy(points_t *p) {
     free(p->position);
     free(p->value);
     free(p->neighbour);
+}
+
+/* Before the work, not after it, whether the files that it ends in can be written. */
+static int writable(const char *path) {
+    FILE *file = path != NULL ? fopen(path, "ab") : NULL;
+    if (path != NULL && file == NULL)
+        fprintf(stderr, "vecchia_kriging: cannot write '%s': %s.\n", path, strerror(errno));
+    if (file != NULL)
+        fclose(file);
+    return path == NULL || file != NULL;
+}
+
+/* Whether the airports can carry a fit; says why not. */
+static int enough(const airports_t *airports, const char *path) {
+    int varies = 0;
+    for (int i = 1; i < airports->count; i++)
+        varies |= airports->airport[i].elevation != airports->airport[0].elevation;
+    if (airports->count < FEWEST_AIRPORTS)
+        fprintf(stderr, "vecchia_kriging: '%s' has %d usable airports, at least %d are needed.\n",
+                path, airports->count, FEWEST_AIRPORTS);
+    else if (!varies)
+        fprintf(stderr, "vecchia_kriging: '%s' has the same elevation everywhere.\n", path);
+    return airports->count >= FEWEST_AIRPORTS && varies;
 }
 
 /* With `auto` a GPU that the library cannot use is no error. */
@@ -111,7 +136,8 @@ static int fit_best(vecchia_t *v, const options_t *o, fit_t *best) {
                     "vecchia_kriging: smoothness %d/2 met %" PRId64 " blocks that were not "
                     "positive definite, %" PRId64 " of them at the end.\n",
                     twice, fit.failed_blocks, fit.profile.failed);
-        if (fit.profile.log_likelihood > best->profile.log_likelihood)
+        if (isfinite(fit.profile.log_likelihood) &&
+            fit.profile.log_likelihood > best->profile.log_likelihood)
             *best = fit;
     }
     if (best->profile.log_likelihood == -HUGE_VAL) {
@@ -120,6 +146,24 @@ static int fit_best(vecchia_t *v, const options_t *o, fit_t *best) {
     }
     printf("\nmost likely    smoothness %d/2\n", best->covariance.twice_smoothness);
     return 0;
+}
+
+static void print_setup(const airports_t *airports, const points_t *points, const options_t *o,
+                        const vecchia_t *v) {
+    printf(
+        "data           %s: %d rows\n"
+        "dropped        %d without a sound position or elevation, %d at the position of another,\n"
+        "               %d with elevation 0 amid high ground\n"
+        "used           %d to fit, %d held out (seed %" PRIu64 ")\n",
+        o->data, airports->rows, airports->unusable, airports->repeated, airports->placeholder,
+        points->n, points->count - points->n, o->seed);
+    if (v->device == omp_get_initial_device())
+        printf("device         host, %d threads\n", omp_get_max_threads());
+    else
+        printf("device         %d of %d\n", v->device, omp_get_num_devices());
+    printf("model          score = sign(e) (sqrt(|e| + %g m) - sqrt(%g m)) of elevation e; Matern\n"
+           "               covariance in chord distance; %d neighbours, systems of order %d\n",
+           ELEVATION_OFFSET_M, ELEVATION_OFFSET_M, o->neighbours, o->neighbours + 1);
 }
 
 static void print_holdout(const holdout_t *score, int sites) {
@@ -136,25 +180,32 @@ static void print_holdout(const holdout_t *score, int sites) {
 
 static void print_times(const vecchia_t *v, const phases_t *phase, double total) {
     const vecchia_clock_t *l = &v->likelihood, *p = &v->prediction;
-    printf("\ntime               s          ms per likelihood\n"
-           "read               %.3f\n"
-           "order, neighbours  %.3f\n"
-           "fit                %.3f     %.2f\n"
-           "  covariances      %-10.3f %.2f\n"
-           "  posv             %-10.3f %.2f\n"
-           "  reduce           %-10.3f %.2f\n",
-           phase->read, phase->neighbours, phase->fit, 1e3 * phase->fit / (double)l->calls,
-           l->assemble, 1e3 * l->assemble / (double)l->calls, l->solve,
-           1e3 * l->solve / (double)l->calls, l->reduce, 1e3 * l->reduce / (double)l->calls);
-    printf("predict held out   %.3f\n"
-           "predict map        %.3f\n"
-           "  covariances      %.3f      of both predictions, %" PRId64 " sites\n"
-           "  posv             %.3f\n"
-           "  reduce           %.3f\n"
-           "draw map           %.3f\n"
-           "total              %.3f\n",
-           phase->holdout, phase->surface, p->assemble, p->sites, p->solve, p->reduce,
-           phase->picture, total);
+    const struct {
+        const char *name;
+        double seconds, parts; /* parts: likelihoods, or 0 */
+    } row[] = {
+        {"read", phase->read, 0},
+        {"open device", phase->device, 0},
+        {"order, neighbours", phase->neighbours, 0},
+        {"fit", phase->fit, (double)l->calls},
+        {"  covariances", l->assemble, (double)l->calls},
+        {"  posv", l->solve, (double)l->calls},
+        {"  reduce", l->reduce, (double)l->calls},
+        {"predict held out", phase->holdout, 0},
+        {"predict map", phase->surface, 0},
+        {"  covariances", p->assemble, 0},
+        {"  posv", p->solve, 0},
+        {"  reduce", p->reduce, 0},
+        {"draw map", phase->picture, 0},
+        {"total", total, 0},
+    };
+    printf("\ntime                      s    ms per likelihood (%" PRId64 " of them)\n", l->calls);
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        printf("%-20s %8.3f", row[i].name, row[i].seconds);
+        if (row[i].parts > 0)
+            printf(" %8.2f", 1e3 * row[i].seconds / row[i].parts);
+        putchar('\n');
+    }
 }
 
 static int analyse(vecchia_t *v, const airports_t *airports, const points_t *points,
@@ -241,11 +292,12 @@ done:
 
 int main(int argc, char **argv) {
     options_t o;
-    airports_t airports;
-    points_t points;
+    airports_t airports = {0};
+    points_t points = {0};
     phases_t phase = {0};
     vecchia_t v = {0};
     const double start = omp_get_wtime();
+    int status = EXIT_USAGE;
 
     if (options_parse(argc, argv, &o) != 0)
         return EXIT_USAGE;
@@ -253,50 +305,32 @@ int main(int argc, char **argv) {
         options_help();
         return EXIT_SUCCESS;
     }
-    if (airports_read(o.data, o.seed, &airports) != 0)
-        return EXIT_USAGE;
-    if (airports.count < FEWEST_AIRPORTS) {
-        fprintf(stderr, "vecchia_kriging: '%s' has %d usable airports, at least %d are needed.\n",
-                o.data, airports.count, FEWEST_AIRPORTS);
-        free(airports.airport);
-        return EXIT_USAGE;
-    }
-    phase.read = omp_get_wtime() - start;
-    if (open_device(o.device, &v) != 0) {
-        free(airports.airport);
-        return EXIT_USAGE;
-    }
+    if (airports_read(o.data, o.seed, &airports) != 0 || !enough(&airports, o.data) ||
+        !writable(o.output) || !writable(o.predictions))
+        goto done;
     const double ordering = omp_get_wtime();
-    int status = points_create(&airports, &o, &points);
-    phase.neighbours = omp_get_wtime() - ordering;
-    if (status != 0) {
+    phase.read = ordering - start;
+    if (open_device(o.device, &v) != 0)
+        goto done;
+    status = EXIT_FAILURE;
+    const double device_is_open = omp_get_wtime();
+    if (points_create(&airports, &o, &points) != 0) {
         fprintf(stderr, "vecchia_kriging: out of memory for %d airports.\n", airports.count);
-    } else {
-        const int on_host = v.device == omp_get_initial_device();
-        v.n = points.n;
-        v.neighbours = o.neighbours;
-        v.chunk = vecchia_chunk(o.neighbours, points.n, on_host);
-        printf("data           %s: %d rows\n"
-               "dropped        %d without a sound position or elevation, %d at the position of "
-               "another,\n"
-               "               %d with elevation 0 amid high ground\n"
-               "used           %d to fit, %d held out (seed %" PRIu64 ")\n",
-               o.data, airports.rows, airports.unusable, airports.repeated, airports.placeholder,
-               points.n, points.count - points.n, o.seed);
-        if (on_host)
-            printf("device         host, %d threads\n", omp_get_max_threads());
-        else
-            printf("device         %d of %d\n", v.device, omp_get_num_devices());
-        printf("model          score = sign(e) (sqrt(|e| + %g m) - sqrt(%g m)) of elevation e; "
-               "Matern covariance in\n"
-               "               chord distance; each airport given %d neighbours (order %d)\n",
-               ELEVATION_OFFSET_M, ELEVATION_OFFSET_M, o.neighbours, o.neighbours + 1);
-        status = analyse(&v, &airports, &points, &o, &phase);
+        goto done;
     }
-    if (status == 0)
+    phase.neighbours = omp_get_wtime() - device_is_open;
+    phase.device = device_is_open - ordering;
+    v.n = points.n;
+    v.neighbours = o.neighbours;
+    v.chunk = vecchia_chunk(o.neighbours, points.n, v.device == omp_get_initial_device());
+    print_setup(&airports, &points, &o, &v);
+    if (analyse(&v, &airports, &points, &o, &phase) == 0) {
         print_times(&v, &phase, omp_get_wtime() - start);
+        status = EXIT_SUCCESS;
+    }
+done:
     batchlas_destroy(v.handle);
     points_destroy(&points);
     free(airports.airport);
-    return status == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return status;
 }

@@ -21,7 +21,7 @@ void options_help(void) {
          "  --smoothness NU     0.5, 1.5, 2.5, or auto for the most likely (default auto)\n"
          "  --nugget RATIO      keep noise variance / field variance at RATIO (default: fit it)\n"
          "  --holdout FRACTION  share of the airports to predict, 0 to 0.5 (default 0.1)\n"
-         "  --evaluations N     most likelihoods for each search (default 80)\n"
+         "  --evaluations N     most likelihoods for each search (default 150)\n"
          "  --grid WxH          cells of the map in longitude and latitude (default 720x360)\n"
          "  --seed N            of the order and of what is held out (default 1)\n"
          "  --help              this text\n"
@@ -117,7 +117,7 @@ int options_parse(int argc, char **argv, options_t *options) {
                            .holdout = 0.1,
                            .nugget = -1.0,
                            .neighbours = 30,
-                           .evaluations = 80,
+                           .evaluations = 150,
                            .device = DEVICE_AUTO,
                            .grid_width = 720,
                            .grid_height = 360};

@@ -16,7 +16,7 @@
 #include <batchlas/batchlas.h>
 #include <stdint.h>
 
-/* A site whose x is summed in one go; also the grain of the sums that keep their order. */
+/* Sites whose terms of the likelihood one thread adds up. */
 enum { VECCHIA_GRAIN = 16 };
 
 typedef struct {
