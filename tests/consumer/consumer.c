@@ -6,7 +6,7 @@
 
 int main(void) {
     batchlas_handle_t h;
-    double A[4] = {4, 2, 0, 5}, B[2] = {8, 14}; /* A = [4 2; 2 5], A [1; 2] = B */
+    double A[4] = {4, 2, 0, 5}, B[2] = {8, 12}; /* A = [4 2; 2 5], A [1; 2] = B */
     int info = -1;
     if (batchlas_create(&h, omp_get_initial_device()) != BATCHLAS_SUCCESS)
         return 1;
