@@ -35,8 +35,12 @@ void coverage_begin(void);
 /* Remembers that a call with this line pinned ran; uplo is 'l', 'u' or '-'. */
 void coverage_expect(const family_line_t *line, scalar_type_t type, char uplo, int64_t n,
                      int64_t nrhs, int64_t batch);
-/* Closes the suite's handle and fails unless every such call is on record with its family, and
- * every line of the operation ran at least once. */
+/* Whether every such call of the operation is on record with its family. */
+verdict_t coverage_agrees(const char *operation);
+/* Forgets the calls remembered so far. */
+void coverage_forget(void);
+/* Closes the suite's handle and fails unless the coverage agrees and every line of the operation
+ * ran at least once. */
 void coverage_verify(const char *operation);
 /* The records themselves, to be freed. */
 char *coverage_text(void);

@@ -7,6 +7,16 @@
 
 static const long double threshold = 30;
 
+/* Whether `count` items of about `work` multiplications each are worth a team of threads: where the
+ * machine is busy, gathering one costs more than small cases do. */
+static bool is_much(int64_t count, double work) {
+    return count > 1 && (double)count * work > 1e6;
+}
+
+static double cube(int n) {
+    return (double)n * n * n;
+}
+
 static size_t at(int n, int row, int column) {
     return (size_t)row + (size_t)column * (size_t)n;
 }
@@ -349,7 +359,7 @@ static const wide_t *spd_reference(const spd_t *s, int64_t item) {
 void spd_factor(spd_t *s) {
     const size_t area = (size_t)s->n * (size_t)s->n;
     memcpy(s->L, s->A, (size_t)s->distinct * area * sizeof *s->L);
-#pragma omp parallel for schedule(dynamic)
+#pragma omp parallel for schedule(dynamic) if (is_much(s->distinct, cube(s->n)))
     for (int i = 0; i < s->distinct; ++i)
         s->info[i] = reference_potrf(s->n, s->L + (size_t)i * area);
 }
@@ -362,13 +372,21 @@ spd_t spd_make(scalar_type_t type, int n, int distinct, const kind_t *kinds, int
     s.L = host_alloc(elements, sizeof *s.L);
     s.info = host_alloc((size_t)distinct, sizeof *s.info);
     s.kind = host_alloc((size_t)distinct, sizeof *s.kind);
-#pragma omp parallel for schedule(dynamic)
+#pragma omp parallel for schedule(dynamic) if (is_much(distinct, 16.0 * n * n))
     for (int i = 0; i < distinct; ++i) {
         s.kind[i] = kinds[i % kind_count];
         generate(s.kind[i], type, n, seed * 1000003u + (uint64_t)i, spd_matrix(&s, i));
     }
     spd_factor(&s);
     return s;
+}
+
+void spd_round_factors(spd_t *s) {
+    const size_t area = (size_t)s->n * (size_t)s->n;
+    for (size_t e = 0; e < (size_t)s->distinct * area; ++e)
+        s->L[e] = round_to(s->type, s->L[e]);
+    for (int i = 0; i < s->distinct; ++i)
+        reference_product(s->n, s->L + (size_t)i * area, s->A + (size_t)i * area);
 }
 
 void spd_free(spd_t *s) {
@@ -392,9 +410,22 @@ static int64_t items_to_set(const matrices_t *m) {
 }
 
 void spd_set(const spd_t *s, matrices_t *m) {
-#pragma omp parallel for
+#pragma omp parallel for if (is_much(m->batch, (double)s->n * s->n))
     for (int64_t i = 0; i < items_to_set(m); ++i)
         matrices_set(m, i, spd_matrix(s, i));
+}
+
+void spd_set_factors(const spd_t *s, batchlas_uplo_t uplo, matrices_t *m) {
+    const int n = s->n;
+    wide_t *U = host_alloc((size_t)n * (size_t)n, sizeof *U);
+    for (int64_t item = 0; item < items_to_set(m); ++item) {
+        const wide_t *L = spd_reference(s, item);
+        for (int j = 0; j < n && uplo == BATCHLAS_UPPER; ++j)
+            for (int i = j; i < n; ++i)
+                U[at(n, j, i)] = conjugate(L[at(n, i, j)]);
+        matrices_set(m, item, uplo == BATCHLAS_LOWER ? L : U);
+    }
+    free(U);
 }
 
 systems_t systems_make(const spd_t *s, int nrhs, uint64_t seed) {
@@ -407,7 +438,7 @@ systems_t systems_make(const spd_t *s, int nrhs, uint64_t seed) {
     systems.norm = host_alloc((size_t)s->distinct, sizeof *systems.norm);
     systems.rcond = host_alloc((size_t)s->distinct, sizeof *systems.rcond);
     wide_t *inverses = host_alloc(area * (size_t)s->distinct, sizeof *inverses);
-#pragma omp parallel for schedule(dynamic)
+#pragma omp parallel for schedule(dynamic) if (is_much(s->distinct, cube(n)))
     for (int i = 0; i < s->distinct; ++i) {
         wide_t *B = systems.B + (size_t)i * elements;
         wide_t *X0 = systems.X0 + (size_t)i * elements;
@@ -441,7 +472,7 @@ void systems_free(systems_t *systems) {
 
 void systems_set(const systems_t *systems, matrices_t *B) {
     const size_t elements = (size_t)systems->spd->n * (size_t)systems->nrhs;
-#pragma omp parallel for
+#pragma omp parallel for if (is_much(B->batch, (double)elements))
     for (int64_t i = 0; i < items_to_set(B); ++i)
         matrices_set(B, i, systems->B + (size_t)(i % systems->spd->distinct) * elements);
 }
@@ -532,7 +563,7 @@ verdict_t factors_are_right(const matrices_t *factors, batchlas_uplo_t uplo, con
     long double *factor = host_alloc((size_t)count, sizeof *factor);
     long double *twin = host_alloc((size_t)count, sizeof *twin);
     long double *imaginary = host_alloc((size_t)count, sizeof *imaginary);
-#pragma omp parallel for schedule(dynamic)
+#pragma omp parallel for schedule(dynamic) if (is_much(count, cube(n)))
     for (int i = 0; i < count; ++i) {
         if (s->info[i])
             continue;
@@ -568,7 +599,7 @@ verdict_t solutions_are_right(const matrices_t *X, const systems_t *systems) {
     wide_t *scratch = host_alloc(2 * elements * (size_t)count, sizeof *scratch);
     long double *residual = host_alloc((size_t)count, sizeof *residual);
     long double *solution = host_alloc((size_t)count, sizeof *solution);
-#pragma omp parallel for schedule(dynamic)
+#pragma omp parallel for schedule(dynamic) if (is_much(count, (double)elements * n))
     for (int i = 0; i < count; ++i) {
         if (s->info[i])
             continue;

@@ -67,12 +67,18 @@ spd_t spd_make(scalar_type_t type, int n, int distinct, const kind_t *kinds, int
                uint64_t seed);
 /* Factors anew, after matrices were changed. */
 void spd_factor(spd_t *s);
+/* Rounds the factors to the type and takes their products for the matrices, so that a solve with
+ * these factors is judged by itself. */
+void spd_round_factors(spd_t *s);
 void spd_free(spd_t *s);
 wide_t *spd_matrix(const spd_t *s, int64_t item);
 /* The reference's info for every item of a batch, to be freed. */
 int *spd_infos(const spd_t *s, int64_t batch);
 /* Sets every item of m to its matrix; m's layout decides where. */
 void spd_set(const spd_t *s, matrices_t *m);
+
+/* Sets every item of m to its factor, L or L^H. */
+void spd_set_factors(const spd_t *s, batchlas_uplo_t uplo, matrices_t *m);
 
 /* Right-hand sides with known solutions: B = A X0 rounded, for the matrices of an spd_t. */
 typedef struct {

@@ -2,6 +2,7 @@
 #include "harness/suite.h"
 
 #include "harness/families.h"
+#include "harness/reference.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -235,6 +236,7 @@ int suite_setup(void **state) {
 static int close_group(void **state) {
     (void)state;
     suite_close_handle();
+    print_worst_ratios();
     return 0;
 }
 
@@ -248,27 +250,45 @@ static int run_on(const char *name, int gpu, const struct CMUnitTest *tests, siz
     return _cmocka_run_group_tests(group, tests, count, NULL, close_group);
 }
 
+typedef struct {
+    bool gpu;
+    const char *only; /* NULL: all tests */
+} options_t;
+
+static bool parse_options(int argc, char **argv, options_t *options) {
+    for (int i = 1; i < argc; i += 2) {
+        const char *value = i + 1 < argc ? argv[i + 1] : "";
+        if (!strcmp(argv[i], "--only") && *value)
+            options->only = value;
+        else if (!strcmp(argv[i], "--device") && (!strcmp(value, "gpu") || !strcmp(value, "host")))
+            options->gpu = !strcmp(value, "gpu");
+        else
+            return false;
+    }
+    return true;
+}
+
 int suite_main(int argc, char **argv, const char *name, const struct CMUnitTest *tests,
                size_t count, suite_place_t place) {
-    const bool asked = argc == 3 && !strcmp(argv[1], "--device");
-    const bool gpu = asked && !strcmp(argv[2], "gpu");
-    if (argc != 1 && !gpu && !(asked && !strcmp(argv[2], "host"))) {
-        fprintf(stderr, "usage: %s [--device host|gpu]\n", argv[0]);
+    options_t options = {0};
+    if (!parse_options(argc, argv, &options)) {
+        fprintf(stderr, "usage: %s [--device host|gpu] [--only TEST]\n", argv[0]);
         return EXIT_FAILURE;
     }
-    if (place == (gpu ? HOST_ONLY : GPU_ONLY))
+    if (place == (options.gpu ? HOST_ONLY : GPU_ONLY))
         return EXIT_SKIPPED;
-    clean_environment();
-    int failed = 0;
-    if (!gpu)
-        failed = run_on(name, HOST, tests, count);
-    const int gpus = gpu ? omp_get_num_devices() : 0;
-    for (int i = 0; i < gpus; ++i)
-        failed += run_on(name, i, tests, count);
-    remove_directory();
-    if (gpu && gpus == 0) {
+    const int gpus = options.gpu ? omp_get_num_devices() : 0;
+    if (options.gpu && gpus == 0) {
         printf("%s: skipped, no GPU\n", name);
         return EXIT_SKIPPED;
     }
+    cmocka_set_test_filter(options.only);
+    clean_environment();
+    int failed = 0;
+    if (!options.gpu)
+        failed = run_on(name, HOST, tests, count);
+    for (int i = 0; i < gpus; ++i)
+        failed += run_on(name, i, tests, count);
+    remove_directory();
     return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -3,7 +3,8 @@
  * the way a case fails.
  *
  * A suite is one program. `--device host` (the default) runs its cases on the host handle,
- * `--device gpu` runs the same cases on every GPU; without one it exits with 77, a skip.
+ * `--device gpu` runs the same cases on every GPU; without one it exits with 77, a skip. `--only
+ * TEST` runs the tests of that name, * and ? being wildcards.
  * BATCHLAS_TEST_EXTENDED=1 adds the large sizes. BATCHLAS_TEST_EXACT=1 leaves out the guard
  * elements around every operand, so that a memory checker sees the first byte beyond it. */
 #ifndef BATCHLAS_TESTS_SUITE_H

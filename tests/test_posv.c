@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* posv: factor and solution at once, and what becomes of B where there is no factor. */
+#include "harness/grid.h"
+#include "harness/solves.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+
+static const kind_t kinds[] = {RANDOM_CONDITION_2, GRAM, MATERN};
+
+static void run_everywhere(const systems_t *systems, int64_t batch, layout_t layout,
+                           const char *what) {
+    EACH(uplo, triangles) {
+        const family_line_t *line;
+        for (int f = 0; (line = family_line("posv", f)); ++f) {
+            const solve_t c = {POSV, systems, triangles[uplo_index], batch, layout, layout,
+                               line, false};
+            solve_name(&c, what);
+            solve_run(&c, NULL);
+        }
+    }
+}
+
+static void every_size_and_width_is_solved(void **state) {
+    (void)state;
+    const int orders[] = {1,  2,  3,  4,  5,  7,  8,  9,  15, 16, 17, 24,
+                          25, 31, 32, 33, 40, 48, 63, 64, 65, 80, 97, 129};
+    const int widths[] = {0, 1, 2, 3, 4, 16, 33};
+    EACH(type, types)
+    EACH(order, orders) {
+        const int n = orders[order_index];
+        spd_t s = spd_make(types[type_index], n, 3, kinds, COUNT(kinds), 51);
+        EACH(width, widths) {
+            if (widths[width_index] > 4 && n > 16 && order_index % 4 != 2)
+                continue;
+            systems_t systems = systems_make(&s, widths[width_index], 52);
+            run_everywhere(&systems, 3, (order_index + width_index) % 2 ? TIGHT : PADDED, "");
+            systems_free(&systems);
+        }
+        spd_free(&s);
+    }
+}
+
+static void every_batch_is_solved(void **state) {
+    (void)state;
+    const int64_t batches[] = {0, 1, 2, 31, 32, 33, 1023, 1024, 1025};
+    const int orders[] = {1, 8, 17, 33};
+    EACH(type, types)
+    EACH(order, orders) {
+        spd_t s = spd_make(types[type_index], orders[order_index], 29, kinds, COUNT(kinds), 53);
+        systems_t systems = systems_make(&s, 1 + order_index % 3, 54);
+        EACH(batch, batches)
+        if (batches[batch_index] < 1000 || order_index == (batch_index + type_index) % 4)
+            run_everywhere(&systems, batches[batch_index], OVERLAPPED, "");
+        systems_free(&systems);
+        spd_free(&s);
+    }
+}
+
+static void lapack_matrices_are_solved(void **state) {
+    (void)state;
+    const int orders[] = {1, 2, 5, 10, 16, 32, 33, 50};
+    const int widths[] = {1, 6};
+    kind_t all[LAPACK_KIND_COUNT];
+    for (int i = 0; i < LAPACK_KIND_COUNT; ++i)
+        all[i] = (kind_t)i;
+    EACH(type, types)
+    EACH(order, orders)
+    EACH(width, widths) {
+        spd_t s = spd_make(types[type_index], orders[order_index], 2 * LAPACK_KIND_COUNT, all,
+                           LAPACK_KIND_COUNT, 55);
+        systems_t systems = systems_make(&s, widths[width_index], 56);
+        run_everywhere(&systems, s.distinct, PADDED, "LAPACK's matrices");
+        systems_free(&systems);
+        spd_free(&s);
+    }
+}
+
+/* solve_run sees to B of the failing items; here their neighbours are compared with what they are
+ * among good ones, with and without info. */
+static void failing_items_keep_b_and_their_neighbours_their_bits(void **state) {
+    (void)state;
+    const int orders[] = {1, 2, 5, 8, 9, 16, 17, 32, 33, 48, 65};
+    const int widths[] = {1, 3, 9};
+    const kind_t gram[] = {GRAM};
+    EACH(type, types)
+    EACH(order, orders)
+    EACH(width, widths) {
+        const int n = orders[order_index];
+        const int places[] = {0, n / 3, n / 2, n - 1};
+        spd_t good_ones = spd_make(types[type_index], n, 2 * COUNT(places) + 3, gram, 1, 57);
+        spd_t s = spd_make(types[type_index], n, 2 * COUNT(places) + 3, gram, 1, 57);
+        systems_t among_good = systems_make(&good_ones, widths[width_index], 58);
+        systems_t among_failing = systems_make(&good_ones, widths[width_index], 58);
+        EACH(place, places)
+        plant_failure(s.type, n, spd_matrix(&s, 2 * place_index + 1), places[place_index]);
+        spd_matrix(&s, 2 * COUNT(places) + 1)[(n / 2) * (n + 1)].re = NAN;
+        spd_factor(&s);
+        EACH(place, places)
+        assert_int_equal(s.info[2 * place_index + 1], places[place_index] + 1);
+        among_failing.spd = &s;
+        EACH(uplo, triangles) {
+            const family_line_t *line;
+            for (int f = 0; (line = family_line("posv", f)); ++f) {
+                solve_t c = {POSV,       &among_failing, triangles[uplo_index],
+                             s.distinct, PADDED,         PADDED,
+                             line,       false};
+                matrices_t failing, without_info, good_B;
+                solve_name(&c, "failing items");
+                if (!solve_run(&c, &failing))
+                    continue;
+                c.no_info = true;
+                solve_name(&c, "failing items, info NULL");
+                solve_run(&c, &without_info);
+                suite_expect(items_agree(&failing, &without_info, NULL));
+                c.systems = &among_good;
+                solve_run(&c, &good_B);
+                suite_expect(items_agree(&failing, &good_B, s.info));
+                matrices_free(&failing);
+                matrices_free(&without_info);
+                matrices_free(&good_B);
+            }
+        }
+        systems_free(&among_good);
+        systems_free(&among_failing);
+        spd_free(&s);
+        spd_free(&good_ones);
+    }
+}
+
+static void nothing_to_solve_is_success(void **state) {
+    (void)state;
+    EACH(type, types)
+    EACH(uplo, triangles) {
+        const int zeros[5] = {0};
+        ints_t info = ints_make(5);
+        const call_t empty = {.routine = POSV,
+                              .p = {.type = types[type_index],
+                                    .uplo = triangles[uplo_index],
+                                    .n = 0,
+                                    .nrhs = 2,
+                                    .A.ld = 1,
+                                    .B.ld = 1,
+                                    .info = info.device,
+                                    .batch = 5}};
+        suite_expect_success(call(suite_handle(), &empty), suite_handle());
+        ints_get(&info);
+        suite_expect(ints_are(&info, zeros));
+        ints_free(&info);
+    }
+}
+
+static void the_same_system_gives_the_same_bits_everywhere_and_again(void **state) {
+    (void)state;
+    const int orders[] = {5, 16, 33, 64};
+    const int teams[] = {1, 3};
+    const kind_t gram[] = {GRAM};
+    const int before = omp_get_max_threads();
+    EACH(type, types)
+    EACH(order, orders) {
+        const int n = orders[order_index];
+        spd_t s = spd_make(types[type_index], n, 1, gram, 1, 59);
+        systems_t systems = systems_make(&s, 1 + order_index, 60);
+        EACH(uplo, triangles) {
+            const family_line_t *line;
+            for (int f = 0; (line = family_line("posv", f)); ++f) {
+                const int64_t batch = suite_on_gpu() ? 4096 : n <= 16 ? 1027 : 131;
+                const solve_t c = {POSV, &systems, triangles[uplo_index], batch, PADDED, PADDED,
+                                   line, false};
+                matrices_t B;
+                solve_name(&c, "one system");
+                if (!solve_run(&c, &B))
+                    continue;
+                EACH(team, teams) {
+                    matrices_t A = solve_matrices(&c, PADDED, SENTINEL);
+                    matrices_t again = solve_right_hand_sides(&c, PADDED, SENTINEL);
+                    family_pin(line);
+                    omp_set_num_threads(teams[team_index]);
+                    const batchlas_status_t status =
+                        solve_call(suite_handle(), &c, &A, &again, NULL, false);
+                    omp_set_num_threads(before);
+                    suite_expect_success(status, suite_handle());
+                    family_unpin(line);
+                    matrices_get(&again);
+                    suite_expect(items_agree(&B, &again, NULL));
+                    matrices_free(&A);
+                    matrices_free(&again);
+                }
+                matrices_free(&B);
+            }
+        }
+        systems_free(&systems);
+        spd_free(&s);
+    }
+}
+
+static void pinned_families_ran(void **state) {
+    (void)state;
+    coverage_verify("posv");
+}
+
+static const struct CMUnitTest tests[] = {
+    suite_test(every_size_and_width_is_solved),
+    suite_test(every_batch_is_solved),
+    suite_test(lapack_matrices_are_solved),
+    suite_test(failing_items_keep_b_and_their_neighbours_their_bits),
+    suite_test(nothing_to_solve_is_success),
+    suite_test(the_same_system_gives_the_same_bits_everywhere_and_again),
+    suite_test(pinned_families_ran),
+};
+
+SUITE_MAIN("posv", tests, ON_EVERY_DEVICE)

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* potrs, on factors of the reference, so that no factorisation of the library takes part. */
+#include "harness/grid.h"
+#include "harness/solves.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const kind_t kinds[] = {RANDOM_CONDITION_2, GRAM, MATERN};
+
+static void run_everywhere(const systems_t *systems, int64_t batch, layout_t layout_a,
+                           layout_t layout_b) {
+    EACH(uplo, triangles) {
+        const family_line_t *line;
+        for (int f = 0; (line = family_line("potrs", f)); ++f) {
+            const solve_t c = {POTRS, systems, triangles[uplo_index], batch, layout_a, layout_b,
+                               line,  false};
+            solve_name(&c, layout_a.shared ? "shared A" : "");
+            solve_run(&c, NULL);
+        }
+    }
+}
+
+static spd_t factors(scalar_type_t type, int n, int distinct, uint64_t seed) {
+    spd_t s = spd_make(type, n, distinct, kinds, COUNT(kinds), seed);
+    spd_round_factors(&s);
+    return s;
+}
+
+static void every_size_and_width_is_solved(void **state) {
+    (void)state;
+    const int orders[] = {1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 40, 48, 64, 65, 97, 129};
+    const int widths[] = {0, 1, 2, 3, 4, 16, 33};
+    EACH(type, types)
+    EACH(order, orders) {
+        const int n = orders[order_index];
+        spd_t s = factors(types[type_index], n, 3, 31);
+        EACH(width, widths) {
+            /* Wide right-hand sides at every fourth order beyond the small ones. */
+            if (widths[width_index] > 4 && n > 16 && order_index % 4 != 2)
+                continue;
+            systems_t systems = systems_make(&s, widths[width_index], 32);
+            const bool tight = (order_index + width_index) % 2;
+            run_everywhere(&systems, 3, tight ? TIGHT : PADDED, tight ? TIGHT : PADDED);
+            systems_free(&systems);
+        }
+        spd_free(&s);
+    }
+}
+
+static void every_batch_is_solved(void **state) {
+    (void)state;
+    const int64_t batches[] = {0, 1, 2, 31, 32, 33, 1023, 1024, 1025};
+    const int orders[] = {1, 8, 17, 33};
+    EACH(type, types)
+    EACH(order, orders) {
+        spd_t s = factors(types[type_index], orders[order_index], 29, 33);
+        systems_t systems = systems_make(&s, 1 + order_index % 3, 34);
+        EACH(batch, batches)
+        if (batches[batch_index] < 1000 || order_index == (batch_index + type_index) % 4)
+            run_everywhere(&systems, batches[batch_index], OVERLAPPED, OVERLAPPED);
+        systems_free(&systems);
+        spd_free(&s);
+    }
+}
+
+/* Stride 0, and an array of equal pointers: the items still have right-hand sides of their own, so
+ * each is solved as it is alone. */
+static void one_factor_serves_all_items(void **state) {
+    (void)state;
+    const int orders[] = {1, 5, 16, 33, 65};
+    const int widths[] = {1, 4};
+    EACH(type, types)
+    EACH(order, orders)
+    EACH(width, widths) {
+        const int n = orders[order_index];
+        spd_t one = factors(types[type_index], n, 1, 35);
+        spd_t many = {.type = one.type, .n = n, .distinct = 11};
+        const size_t area = (size_t)n * (size_t)n;
+        many.A = host_alloc(11 * area, sizeof *many.A);
+        many.L = host_alloc(11 * area, sizeof *many.L);
+        many.info = host_alloc(11, sizeof *many.info);
+        many.kind = host_alloc(11, sizeof *many.kind);
+        for (size_t i = 0; i < 11; ++i) {
+            memcpy(many.A + i * area, one.A, area * sizeof *one.A);
+            memcpy(many.L + i * area, one.L, area * sizeof *one.L);
+        }
+        systems_t systems = systems_make(&many, widths[width_index], 36);
+        run_everywhere(&systems, 11, SHARED, PADDED);
+        systems_free(&systems);
+        spd_free(&many);
+        spd_free(&one);
+    }
+}
+
+/* A zero or a NaN on the factor's diagonal spoils that item's B and no other's. */
+static void a_bad_diagonal_spoils_its_item_alone(void **state) {
+    (void)state;
+    const int orders[] = {1, 4, 16, 17, 33, 65};
+    const int widths[] = {1, 5};
+    EACH(type, types)
+    EACH(order, orders)
+    EACH(width, widths)
+    EACH(uplo, triangles) {
+        const int n = orders[order_index];
+        spd_t s = factors(types[type_index], n, 7, 37);
+        systems_t systems = systems_make(&s, widths[width_index], 38);
+        const family_line_t *line;
+        for (int f = 0; (line = family_line("potrs", f)); ++f) {
+            const solve_t c = {POTRS, &systems, triangles[uplo_index], 7, PADDED, PADDED,
+                               line,  false};
+            matrices_t good_ones;
+            solve_name(&c, "a bad diagonal");
+            if (!solve_run(&c, &good_ones))
+                continue;
+            matrices_t A = solve_matrices(&c, PADDED, SENTINEL);
+            matrices_t B = solve_right_hand_sides(&c, PADDED, SENTINEL);
+            matrices_set_element(&A, 2, n / 2, n / 2, (wide_t){0, 0});
+            matrices_set_element(&A, 4, n - 1, n - 1, (wide_t){NAN, 0});
+            matrices_put(&A);
+            family_pin(line);
+            suite_expect_success(solve_call(suite_handle(), &c, &A, &B, NULL, false),
+                                 suite_handle());
+            family_unpin(line);
+            matrices_get(&A);
+            matrices_get(&B);
+            suite_expect(matrices_are_untouched(&A));
+            suite_expect(padding_is_untouched(&B));
+            const int skip[7] = {0, 0, 1, 0, 1, 0, 0};
+            suite_expect(items_agree(&good_ones, &B, skip));
+            const wide_t spoiled = matrices_element(&B, 4, n - 1, 0);
+            if (isfinite(spoiled.re))
+                suite_fail("a NaN on the diagonal left (%Lg, %Lg)", spoiled.re, spoiled.im);
+            matrices_free(&good_ones);
+            matrices_free(&A);
+            matrices_free(&B);
+        }
+        systems_free(&systems);
+        spd_free(&s);
+    }
+}
+
+static void an_ill_conditioned_system_is_solved_backward_stably(void **state) {
+    (void)state;
+    const int orders[] = {2, 10, 32, 33, 50};
+    const kind_t hard[] = {CONDITION_ROOT, CONDITION_BAD, NEAR_UNDERFLOW, NEAR_OVERFLOW};
+    EACH(type, types)
+    EACH(order, orders) {
+        spd_t s = spd_make(types[type_index], orders[order_index], 8, hard, COUNT(hard), 39);
+        for (int i = 0; i < s.distinct; ++i)
+            assert_int_equal(s.info[i], 0);
+        spd_round_factors(&s);
+        systems_t systems = systems_make(&s, 2, 40);
+        run_everywhere(&systems, s.distinct, PADDED, PADDED);
+        systems_free(&systems);
+        spd_free(&s);
+    }
+}
+
+static void nothing_to_solve_is_success(void **state) {
+    (void)state;
+    EACH(type, types)
+    EACH(uplo, triangles) {
+        call_t empty = {.routine = POTRS,
+                        .p = {.type = types[type_index],
+                              .uplo = triangles[uplo_index],
+                              .n = 0,
+                              .nrhs = 3,
+                              .A.ld = 1,
+                              .B.ld = 1,
+                              .batch = 5}};
+        suite_expect_success(call(suite_handle(), &empty), suite_handle());
+        empty.p.n = empty.p.A.ld = empty.p.B.ld = 4;
+        empty.p.A.stride = 16;
+        empty.p.nrhs = 0;
+        suite_expect_success(call(suite_handle(), &empty), suite_handle());
+    }
+}
+
+static void the_same_system_gives_the_same_bits_everywhere_and_again(void **state) {
+    (void)state;
+    const int orders[] = {5, 16, 33, 64};
+    const int teams[] = {1, 3};
+    const int before = omp_get_max_threads();
+    EACH(type, types)
+    EACH(order, orders) {
+        const int n = orders[order_index];
+        spd_t s = factors(types[type_index], n, 1, 41);
+        systems_t systems = systems_make(&s, 1 + order_index, 42);
+        EACH(uplo, triangles) {
+            const family_line_t *line;
+            for (int f = 0; (line = family_line("potrs", f)); ++f) {
+                const int64_t batch = suite_on_gpu() ? 4096 : n <= 16 ? 1027 : 131;
+                const solve_t c = {POTRS, &systems, triangles[uplo_index], batch, PADDED, PADDED,
+                                   line,  false};
+                matrices_t B;
+                solve_name(&c, "one system");
+                if (!solve_run(&c, &B))
+                    continue;
+                EACH(team, teams) {
+                    matrices_t A = solve_matrices(&c, PADDED, SENTINEL);
+                    matrices_t again = solve_right_hand_sides(&c, PADDED, SENTINEL);
+                    family_pin(line);
+                    omp_set_num_threads(teams[team_index]);
+                    const batchlas_status_t status =
+                        solve_call(suite_handle(), &c, &A, &again, NULL, false);
+                    omp_set_num_threads(before);
+                    suite_expect_success(status, suite_handle());
+                    family_unpin(line);
+                    matrices_get(&again);
+                    suite_expect(items_agree(&B, &again, NULL));
+                    matrices_free(&A);
+                    matrices_free(&again);
+                }
+                matrices_free(&B);
+            }
+        }
+        systems_free(&systems);
+        spd_free(&s);
+    }
+}
+
+static void pinned_families_ran(void **state) {
+    (void)state;
+    coverage_verify("potrs");
+}
+
+static const struct CMUnitTest tests[] = {
+    suite_test(every_size_and_width_is_solved),
+    suite_test(every_batch_is_solved),
+    suite_test(one_factor_serves_all_items),
+    suite_test(a_bad_diagonal_spoils_its_item_alone),
+    suite_test(an_ill_conditioned_system_is_solved_backward_stably),
+    suite_test(nothing_to_solve_is_success),
+    suite_test(the_same_system_gives_the_same_bits_everywhere_and_again),
+    suite_test(pinned_families_ran),
+};
+
+SUITE_MAIN("potrs", tests, ON_EVERY_DEVICE)
