@@ -105,7 +105,11 @@ batchlas_status_t batchlas_choose(const route_request_t *request, route_t *route
 
     if (!strcmp(pin, "native") || !strcmp(pin, "vendor")) {
         const filter_t filter = *pin == 'n' ? ONLY_NATIVE : ONLY_VENDOR;
-        route->family = first_runnable(request, filter, &route->row);
+        /* `vendor` is a family's own name too, and means that one first. */
+        const family_t *named = batchlas_find_family(request->operation, pin, request->facts);
+        route->family = named && passes(request, named, filter)
+                            ? named
+                            : first_runnable(request, filter, &route->row);
         if (route->family)
             return BATCHLAS_SUCCESS;
         const batchlas_status_t status = choose_auto(request, route);

@@ -85,6 +85,22 @@ static table_row_t *append_row(table_t *table, int *capacity) {
     return &table->rows[table->row_count++];
 }
 
+/* Rows that share what must match exactly are one group; within it the file's order stays. */
+static int compare_groups(const route_key_t *a, const route_key_t *b) {
+    if (a->type != b->type)
+        return a->type < b->type ? -1 : 1;
+    if (a->uplo != b->uplo)
+        return a->uplo < b->uplo ? -1 : 1;
+    return strcmp(a->form, b->form);
+}
+
+static int compare_rows(const void *left, const void *right) {
+    const table_row_t *a = left;
+    const table_row_t *b = right;
+    const int order = compare_groups(&a->key, &b->key);
+    return order ? order : (a->line > b->line) - (a->line < b->line);
+}
+
 batchlas_status_t batchlas_table_parse(const char *text, const char *file,
                                        int (*is_spelling)(const void *context, const char *word),
                                        const void *context, table_t *table, char *error,
@@ -118,8 +134,11 @@ batchlas_status_t batchlas_table_parse(const char *text, const char *file,
         *row = (table_row_t){.line = line_number};
         wrong = parse_row(words, count, is_spelling, context, row);
     }
-    if (!wrong)
+    if (!wrong) {
+        if (table->row_count > 0)
+            qsort(table->rows, (size_t)table->row_count, sizeof *table->rows, compare_rows);
         return BATCHLAS_SUCCESS;
+    }
     snprintf(error, error_size, "%s:%d: %s", file, line_number, wrong);
     batchlas_table_free(table);
     return BATCHLAS_ROUTE_UNAVAILABLE;
@@ -134,6 +153,20 @@ static double log2_of(int64_t count) {
     return count > 1 ? log2((double)count) : 0.0;
 }
 
+/* The first row whose group is not before the key's. */
+static int first_of_group(const table_t *table, const route_key_t *key) {
+    int low = 0;
+    int high = table->row_count;
+    while (low < high) {
+        const int middle = low + (high - low) / 2;
+        if (compare_groups(&table->rows[middle].key, key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 const table_row_t *batchlas_table_nearest(const table_t *table, const route_key_t *key) {
     /* Work grows as n^3 x batch, hence the weight. */
     const double order_weight = 3.0;
@@ -142,11 +175,9 @@ const table_row_t *batchlas_table_nearest(const table_t *table, const route_key_
     const double log_batch = log2_of(key->batch);
     const table_row_t *nearest = NULL;
     double least = INFINITY;
-    for (int i = 0; i < table->row_count; ++i) {
+    for (int i = first_of_group(table, key);
+         i < table->row_count && compare_groups(&table->rows[i].key, key) == 0; ++i) {
         const table_row_t *row = &table->rows[i];
-        if (row->key.type != key->type || row->key.uplo != key->uplo ||
-            strcmp(row->key.form, key->form))
-            continue;
         const double distance = order_weight * fabs(row->log_n - log_n) +
                                 fabs(row->log_nrhs - log_nrhs) + fabs(row->log_batch - log_batch);
         if (distance < least) {

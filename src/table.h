@@ -29,7 +29,7 @@ typedef struct {
 } table_row_t;
 
 typedef struct {
-    table_row_t *rows;
+    table_row_t *rows; /* sorted by type, uplo and form, so that a look-up touches few of them */
     int row_count;
 } table_t;
 
