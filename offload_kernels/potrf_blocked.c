@@ -173,10 +173,11 @@ batchlas_status_t batchlas_potrf_blocked_buffer_size(batchlas_handle_t h, const 
     return status;
 }
 
-/* A vendor's step does not know failed items and works on whatever they hold. */
+/* Failed items are left alone; but cuBLAS cannot, and works on whatever they hold. */
 static batchlas_status_t launch(batchlas_handle_t h, const step_t *step, problem_t problem,
                                 const int *info, void *workspace) {
-    problem.skip = step->family->origin == NATIVE ? info : NULL;
+    const bool can_skip = step->family->origin == NATIVE || !h->facts.is_gpu;
+    problem.skip = can_skip ? info : NULL;
     return batchlas_step_launch(h, step, &problem, workspace);
 }
 
