@@ -38,10 +38,9 @@ static double negative_log_likelihood(unsigned dimensions, const double *x, doub
     o->fit->failed_blocks += profile.failed;
     if (o->progress)
         fprintf(stderr,
-                "\rsmoothness %d/2, %d points, evaluation %d: range %.4g km, nugget ratio %.3g, "
-                "log-likelihood %.3f\033[K",
+                "\r%d/2, %d points, evaluation %d: range %.4g km, log-likelihood %.3f\033[K",
                 covariance.twice_smoothness, o->count, o->fit->evaluations, covariance.range,
-                covariance.nugget_ratio, profile.log_likelihood);
+                profile.log_likelihood);
     return isfinite(profile.log_likelihood) ? -profile.log_likelihood : HUGE_VAL;
 }
 
@@ -68,7 +67,7 @@ int fit_covariance(vecchia_t *v, matern_t start, double nugget_ratio, int rough,
         nlopt_set_lower_bounds(search, low);
         nlopt_set_upper_bounds(search, high);
         nlopt_set_initial_step1(search, step);
-        nlopt_set_xtol_abs1(search, s == 0 ? 3e-2 : 1e-3);
+        nlopt_set_xtol_abs1(search, s == 0 ? 1e-1 : 3e-3);
         nlopt_set_maxeval(search, evaluations);
         const nlopt_result result = nlopt_optimize(search, x, &least);
         nlopt_destroy(search);

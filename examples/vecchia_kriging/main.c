@@ -106,7 +106,7 @@ static int open_device(int wanted, vecchia_t *v) {
 /* Fits each smoothness that is asked for, prints a row of the table and keeps the most likely. */
 static int fit_best(vecchia_t *v, const options_t *o, fit_t *best) {
     const int progress = isatty(STDERR_FILENO);
-    best->profile.log_likelihood = -HUGE_VAL;
+    *best = (fit_t){.profile.log_likelihood = -HUGE_VAL};
     printf("\nsmoothness     range      sd of field  sd of noise  mean     log-        "
            "evaluations\n"
            "               km         m^1/2        m^1/2        m^1/2    likelihood\n");
@@ -158,7 +158,7 @@ static void print_setup(const airports_t *airports, const points_t *points, cons
         o->data, airports->rows, airports->unusable, airports->repeated, airports->placeholder,
         points->n, points->count - points->n, o->seed);
     if (v->device == omp_get_initial_device())
-        printf("device         host, %d threads\n", omp_get_max_threads());
+        printf("device         host, OpenMP threads: %d\n", omp_get_max_threads());
     else
         printf("device         %d of %d\n", v->device, omp_get_num_devices());
     printf("model          score = sign(e) (sqrt(|e| + %g m) - sqrt(%g m)) of elevation e; Matern\n"

@@ -2,6 +2,7 @@
 #include "neighbours.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 struct kdtree_s {
@@ -71,7 +72,7 @@ static void visit(const kdtree_t *tree, search_t *search, int node, int axis) {
     /* A node's children were inserted after it, so all below a node past the limit is past it. */
     if (node < 0 || node >= search->limit)
         return;
-    const double *p = tree->point + 3 * node;
+    const double *p = tree->point + 3 * (ptrdiff_t)node;
     const double dx = search->at[0] - p[0], dy = search->at[1] - p[1], dz = search->at[2] - p[2];
     offer(search, node, dx * dx + dy * dy + dz * dz);
     const double plane = search->at[axis] - p[axis];
@@ -83,7 +84,9 @@ static void visit(const kdtree_t *tree, search_t *search, int node, int axis) {
 
 int kdtree_nearest(const kdtree_t *tree, const double *at, int limit, int k, int *index,
                    double *distance) {
-    double squared[k > 0 ? k : 1];
+    if (k < 1)
+        return 0;
+    double squared[k];
     search_t search = {at, limit < tree->n ? limit : tree->n, k, 0, index, squared};
     visit(tree, &search, 0, 0);
     for (int i = 0; i < k; i++) {

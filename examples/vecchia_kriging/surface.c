@@ -13,6 +13,12 @@ void surface_destroy(surface_t *surface) {
     *surface = (surface_t){0};
 }
 
+static void cell_centre(int cell, int width, int height, double point[3]) {
+    const int row = cell / width, column = cell % width;
+    sphere_point(90.0 - 180.0 * (row + 0.5) / height, 360.0 * (column + 0.5) / width - 180.0,
+                 point);
+}
+
 int surface_predict(vecchia_t *v, const fit_t *fit, const kdtree_t *tree, int width, int height,
                     surface_t *surface, int64_t *failed) {
     const int cells = width * height, m = v->neighbours;
@@ -39,8 +45,7 @@ int surface_predict(vecchia_t *v, const fit_t *fit, const kdtree_t *tree, int wi
     for (int i = 0; i < cells; i++) {
         double at[3], distance;
         int nearest;
-        sphere_point(90.0 - 180.0 * (i / width + 0.5) / height,
-                     360.0 * (i % width + 0.5) / width - 180.0, at);
+        cell_centre(i, width, height, at);
         kdtree_nearest(tree, at, v->n, 1, &nearest, &distance);
         surface->distance[i] = (float)distance;
         surface->elevation[i] = surface->error[i] = NAN;
@@ -51,8 +56,7 @@ int surface_predict(vecchia_t *v, const fit_t *fit, const kdtree_t *tree, int wi
 #pragma omp parallel for schedule(dynamic, 256)
     for (int s = 0; s < sites; s++) {
         double *at = site + 3 * (ptrdiff_t)s;
-        sphere_point(90.0 - 180.0 * (cell[s] / width + 0.5) / height,
-                     360.0 * (cell[s] % width + 0.5) / width - 180.0, at);
+        cell_centre(cell[s], width, height, at);
         kdtree_nearest(tree, at, v->n, m, neighbour + (ptrdiff_t)m * s, NULL);
     }
     status = vecchia_predict(v, fit->covariance, fit->profile.mean, fit->profile.variance, sites,

@@ -59,7 +59,7 @@ static int solve(vecchia_t *v, int64_t sites) {
 static int64_t sum_groups(const vecchia_t *v, matern_t covariance, int first, int64_t sites) {
     const double *value = v->value, *solution = v->solution;
     const int *neighbour = v->neighbour, *info = v->info;
-    double *partial = v->partial + 4 * (first / VECCHIA_GRAIN);
+    double *partial = v->partial + 4 * (ptrdiff_t)(first / VECCHIA_GRAIN);
     const int m = v->neighbours, order = m + 1;
     const double marginal = 1.0 / (1.0 + covariance.nugget_ratio);
     const int64_t groups = (sites + VECCHIA_GRAIN - 1) / VECCHIA_GRAIN;
