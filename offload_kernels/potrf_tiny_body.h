@@ -155,7 +155,8 @@ static ALWAYS_INLINE TARGET void IN(solve_tile)(int p, int j, IN(element) * S,
     }
 }
 
-/* Left-looking. Rows beyond n fill the last tiles: S must hold the identity's there. */
+/* Left-looking. Rows beyond n, which fill the last tiles, only have to be finite: they lead
+ * nowhere, and no pivot is taken there. */
 static TARGET void IN(factor)(int n, IN(element) * S, int info[LANES]) {
     IN(verdict) verdict = {.info = {0}};
     verdict.good = ~verdict.info;
@@ -295,7 +296,7 @@ static TARGET void IN(group)(const problem_t *p, int64_t first) {
     IN(load)(p, S, read);
     for (int i = p->n; i % TILE; ++i)
         for (int c = 0; c <= i; ++c)
-            S[PACKED(i) + c] = (IN(element)){.re = (IN(lanes)){0} + (R)(i == c)};
+            S[PACKED(i) + c] = (IN(element)){.re = {0}};
     int info[LANES];
     IN(factor)(p->n, S, info);
     for (int w = 0; w < LANES; ++w) {
