@@ -27,30 +27,41 @@ struct geometry {
 };
 
 template <class T> struct geometry_of;
+// clang-format off
 template <> struct geometry_of<float> {
-    static constexpr geometry rows[] = {{8, 2, 1, false, 2, 1},
-                                        {16, 4, 1, false, 4, 1},
-                                        {24, 8, 1, false, 4, 1},
-                                        {32, 8, 1, false, 4, 1}};
+    static constexpr geometry rows[] = {
+        // order, lanes, drop, tensor, warps, blocks
+        {8,  2, 1, false, 2, 1},
+        {16, 4, 2, false, 4, 1},
+        {20, 4, 1, false, 2, 1},
+        {24, 4, 2, false, 2, 1},
+        {32, 4, 2, false, 2, 1}};
 };
 template <> struct geometry_of<double> {
-    static constexpr geometry rows[] = {{8, 2, 1, false, 2, 1},
-                                        {16, 4, 1, false, 2, 1},
-                                        {24, 8, 1, false, 2, 1},
-                                        {32, 8, 1, false, 2, 1}};
+    static constexpr geometry rows[] = {
+        {8,  2, 1, false, 2, 1},
+        {16, 4, 2, false, 4, 1},
+        {20, 8, 1, false, 2, 1},
+        {24, 8, 1, true,  2, 1},
+        {32, 8, 1, true,  2, 1}};
 };
 template <> struct geometry_of<complex_of<float>> {
-    static constexpr geometry rows[] = {{8, 2, 1, false, 2, 1},
-                                        {16, 4, 1, false, 2, 1},
-                                        {24, 8, 1, false, 2, 1},
-                                        {32, 8, 1, false, 2, 1}};
+    static constexpr geometry rows[] = {
+        {8,  2, 1, false, 2, 1},
+        {16, 4, 1, false, 4, 1},
+        {20, 8, 1, false, 2, 1},
+        {24, 8, 1, false, 2, 1},
+        {32, 8, 1, false, 2, 1}};
 };
 template <> struct geometry_of<complex_of<double>> {
-    static constexpr geometry rows[] = {{8, 4, 1, false, 2, 1},
-                                        {16, 8, 1, false, 2, 1},
-                                        {24, 8, 1, false, 1, 1},
-                                        {32, 8, 1, false, 1, 1}};
+    static constexpr geometry rows[] = {
+        {8,  4, 1, false, 2, 1},
+        {16, 8, 1, true,  2, 1},
+        {20, 8, 1, false, 1, 1},
+        {24, 8, 1, true,  2, 1},
+        {32, 8, 1, true,  1, 1}};
 };
+// clang-format on
 
 struct tiny_arguments {
     operand_t A;
