@@ -34,30 +34,45 @@ static ALWAYS_INLINE TARGET void IN(make_diagonal_real)(const product_t *p, int 
 
 static TARGET void IN(scale)(const product_t *p) {
     const T beta = SCALAR(p->beta);
-    if (beta == 1)
-        return;
     for (int j = 0; j < p->n; ++j) {
         T *c = (T *)p->C + j * p->c_column;
         int first, last;
         IN(referenced)(p, 0, j, p->m, &first, &last);
-        for (int i = first; i < last; ++i)
+        for (int i = first; i < last && beta != 1; ++i)
             c[i * p->c_row] = beta == 0 ? FROM_REAL(0) : TIMES(beta, c[i * p->c_row]);
         IN(make_diagonal_real)(p, 0, j, p->m);
     }
 }
 
 /* Elements first .. last - 1 of a column of C, from their sums in the register tile. */
-static ALWAYS_INLINE TARGET void IN(update)(int first, int last, const R *restrict sum, T alpha,
-                                            T beta, T *restrict c, int64_t row) {
-    const bool reads = beta != 0;
+static ALWAYS_INLINE TARGET void IN(update_as)(bool reads, bool by_reals, int first, int last,
+                                               const R *restrict sum, T alpha, T beta,
+                                               T *restrict c, int64_t row) {
+#pragma omp simd
     for (int i = first; i < last; ++i) {
 #if IS_COMPLEX
-        const T x = TIMES(alpha, NAME(make)(sum[i], sum[MR + i]));
+        const T x = NAME(make)(sum[i], sum[MR + i]);
 #else
-        const T x = alpha * sum[i];
+        const T x = sum[i];
 #endif
-        c[i * row] = reads ? x + TIMES(beta, c[i * row]) : x;
+        T y = by_reals ? SCALE(REAL(alpha), x) : TIMES(alpha, x);
+        if (reads)
+            y += by_reals ? SCALE(REAL(beta), c[i * row]) : TIMES(beta, c[i * row]);
+        c[i * row] = y;
     }
+}
+
+static ALWAYS_INLINE TARGET void IN(update)(int first, int last, const R *restrict sum, T alpha,
+                                            T beta, T *restrict c, int64_t row) {
+    const bool by_reals = alpha == FROM_REAL(REAL(alpha)) && beta == FROM_REAL(REAL(beta));
+    if (beta == 0 && by_reals)
+        IN(update_as)(false, true, first, last, sum, alpha, beta, c, row);
+    else if (beta == 0)
+        IN(update_as)(false, false, first, last, sum, alpha, beta, c, row);
+    else if (by_reals)
+        IN(update_as)(true, true, first, last, sum, alpha, beta, c, row);
+    else
+        IN(update_as)(true, false, first, last, sum, alpha, beta, c, row);
 }
 
 /* The register tile whose first element is (i, j) of C and of which C has m by n elements. */

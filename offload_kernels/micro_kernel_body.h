@@ -15,36 +15,36 @@
 
 typedef R IN(lanes) __attribute__((vector_size(LANE_BYTES), may_alias));
 
-/* `width` rows of a view whose first element is *at, in k lines; those from `valid` on are zeros.
- */
-static ALWAYS_INLINE TARGET void IN(pack_strided)(int width, int valid, int64_t k,
-                                                  const T *restrict at, int64_t row, int64_t column,
-                                                  bool conjugated, R *restrict packed) {
+static ALWAYS_INLINE TARGET void IN(pack_line)(int width, int i, T x, R sign, R *packed) {
+    packed[i] = REAL(x);
 #if IS_COMPLEX
-    const R sign = conjugated ? -1 : 1;
+    packed[width + i] = sign * __imag__ x;
 #else
-    (void)conjugated;
+    (void)width, (void)sign;
 #endif
-    for (int64_t l = 0; l < k; ++l, at += column, packed += PARTS * width) {
-        for (int i = 0; i < width; ++i) {
-            const T x = i < valid ? at[i * row] : FROM_REAL(0);
-            packed[i] = REAL(x);
-#if IS_COMPLEX
-            packed[width + i] = sign * __imag__ x;
-#endif
-        }
-    }
 }
 
-/* The same, with what is usual in the compiler's sight. */
-static ALWAYS_INLINE TARGET void IN(pack)(int width, int valid, int64_t k, const T *at,
-                                          const view_t *view, R *packed) {
-    if (valid < width)
-        IN(pack_strided)(width, valid, k, at, view->row, view->column, view->conjugated, packed);
-    else if (view->row == 1)
-        IN(pack_strided)(width, width, k, at, 1, view->column, view->conjugated, packed);
-    else
-        IN(pack_strided)(width, width, k, at, view->row, view->column, view->conjugated, packed);
+/* `width` rows of a view whose first element is *at, in k lines; those from `valid` on are zeros.
+ */
+static ALWAYS_INLINE TARGET void IN(pack)(int width, int valid, int64_t k, const T *restrict at,
+                                          const view_t *view, R *restrict packed) {
+    const int64_t row = view->row, column = view->column;
+    const R sign = view->conjugated ? -1 : 1;
+    if (valid == width && row == 1) {
+        for (int64_t l = 0; l < k; ++l, at += column, packed += PARTS * width) {
+#pragma omp simd
+            for (int i = 0; i < width; ++i)
+                IN(pack_line)(width, i, at[i], sign, packed);
+        }
+    } else if (valid == width) {
+        for (int64_t l = 0; l < k; ++l, at += column, packed += PARTS * width)
+            for (int i = 0; i < width; ++i)
+                IN(pack_line)(width, i, at[i * row], sign, packed);
+    } else {
+        for (int64_t l = 0; l < k; ++l, at += column, packed += PARTS * width)
+            for (int i = 0; i < width; ++i)
+                IN(pack_line)(width, i, i < valid ? at[i * row] : FROM_REAL(0), sign, packed);
+    }
 }
 
 /* sum := a b^T over k packed lines of a, MR rows, and of b, of which the first `columns` rows count

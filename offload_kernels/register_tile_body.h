@@ -12,8 +12,6 @@ static inline void NAME(register_tile)(const product_t *p, int64_t row, int64_t 
                                        int64_t column) {
     const T alpha = SCALAR(p->alpha), beta = SCALAR(p->beta);
     const bool scales = p->k == 0 || alpha == 0;
-    if (scales && beta == 1)
-        return;
     T sum[REGISTER_TILE][REGISTER_TILE];
     UNROLL
     for (int q = 0; q < REGISTER_TILE; ++q)
@@ -59,7 +57,7 @@ static inline void NAME(register_tile)(const product_t *p, int64_t row, int64_t 
             T *c = (T *)p->C + i * p->c_row + j * p->c_column;
             T x = scales ? FROM_REAL(0) : TIMES(alpha, sum[q][r]);
             if (beta != 0)
-                x = scales ? TIMES(beta, *c) : x + TIMES(beta, *c);
+                x = !scales ? x + TIMES(beta, *c) : beta == 1 ? *c : TIMES(beta, *c);
             *c = p->fill != FULL && i == j ? FROM_REAL(REAL(x)) : x;
         }
     }

@@ -78,13 +78,13 @@ static ALWAYS_INLINE TARGET void IN(load_corner)(const forward_solve_t *s, int i
 }
 
 /* NR rows of X, packed in x, from those of B and the sum over the rows before. */
-static ALWAYS_INLINE TARGET void IN(solve_tile)(const IN(corner_t) * corner, T scale,
+static ALWAYS_INLINE TARGET void IN(solve_tile)(const IN(corner_t) * corner, T alpha,
                                                 IN(lanes) sum[NR][VECTORS],
                                                 IN(lanes) x[NR][VECTORS]) {
     UNROLL
     for (int q = 0; q < NR; ++q) {
-        if (scale != 1)
-            IN(scale_line)(x[q], scale);
+        if (alpha != 1)
+            IN(scale_line)(x[q], alpha);
         UNROLL
         for (int v = 0; v < VECTORS; ++v)
             x[q][v] -= sum[q][v];
@@ -98,12 +98,14 @@ static ALWAYS_INLINE TARGET void IN(solve_tile)(const IN(corner_t) * corner, T s
     }
 }
 
-/* L X = scale B with order <= KC and count <= gebp_rows(). */
-static TARGET void IN(solve_block)(const forward_solve_t *s, T scale) {
+/* Order <= KC and count <= gebp_rows(). Not inlined, so that its frame is entered by none that can
+ * do without. */
+static __attribute__((noinline)) TARGET void IN(solve_block)(const forward_solve_t *s) {
     R solved[GEBP_BLOCK_BYTES / sizeof(R)] ALIGNED;
     R packed_l[KC * NR * PARTS] ALIGNED;
     IN(lanes) sum[NR][VECTORS], x[NR][VECTORS];
     IN(corner_t) corner;
+    const T alpha = SCALAR(s->alpha);
     const view_t sides = {.row = s->x_column, .column = s->x_row};
     memset(x, 0, sizeof x);
     for (int i = 0; i < s->order; i += NR) {
@@ -119,7 +121,7 @@ static TARGET void IN(solve_block)(const forward_solve_t *s, T scale) {
             else
                 IN(multiply)(NR / 2, i, lines, packed_l, sum);
             IN(pack)(MR, lanes, rows, at, &sides, (R *)x);
-            IN(solve_tile)(&corner, scale, sum, x);
+            IN(solve_tile)(&corner, alpha, sum, x);
             memcpy(lines + i * LINE, x, (size_t)rows * sizeof *x);
             if (s->x_column == 1 && lanes == MR)
                 IN(unpack)(MR, rows, (R *)x, at, 1, s->x_row);
@@ -129,35 +131,9 @@ static TARGET void IN(solve_block)(const forward_solve_t *s, T scale) {
     }
 }
 
-static TARGET void IN(solve_many)(const forward_solve_t *s) {
-    T scale = SCALAR(s->alpha);
-    for (int i = 0; i < s->order; i += KC) {
-        forward_solve_t block = *s;
-        block.order = s->order - i < KC ? s->order - i : KC;
-        block.L.at = (const T *)s->L.at + i * (s->L.row + s->L.column);
-        block.X = (T *)s->X + i * s->x_row;
-        if (i > 0) {
-            product_t product = {.m = s->count,
-                                 .n = block.order,
-                                 .k = i,
-                                 .alpha = {-1.0, 0.0},
-                                 .beta = {s->alpha[0], s->alpha[1]},
-                                 .A = {.at = s->X, .row = s->x_column, .column = s->x_row},
-                                 .B = s->L,
-                                 .C = block.X,
-                                 .c_row = s->x_column,
-                                 .c_column = s->x_row};
-            product.B.at = (const T *)s->L.at + i * s->L.row;
-            batchlas_gebp(s->type, &product);
-            scale = FROM_REAL(1);
-        }
-        IN(solve_block)(&block, scale);
-    }
-}
-
 #define FEW_BYTES (LANE_BYTES < 32 ? LANE_BYTES : 32)
 #define FEW       ((int)(FEW_BYTES / sizeof(R)))
-#define FEW_SIDES (MR / 2)
+#define FEW_SIDES (IS_COMPLEX && MR > 8 ? 4 : MR / 2)
 
 typedef R IN(few) __attribute__((vector_size(FEW_BYTES), may_alias));
 typedef R IN(few_unaligned) __attribute__((vector_size(FEW_BYTES), aligned(sizeof(R)), may_alias));
@@ -193,66 +169,79 @@ static ALWAYS_INLINE TARGET void IN(subtract_columns)(int64_t m, T *restrict x,
 #endif
 }
 
-/* sum[q] := row[q] x over a panel's rows of L. Lanes hold partial sums, of complex numbers their
- * parts as they lie in memory: products of like parts, and of unlike ones. */
+/* sum[q] := row[q] x over a panel's rows of L. Lanes hold partial sums as numbers lie in memory, of
+ * complex ones those with x's real parts and those with its imaginary parts. */
 static ALWAYS_INLINE TARGET void IN(dot_rows)(int64_t m, const T *x, const T *const row[PANEL],
                                               bool conjugated, T sum[PANEL]) {
-    const R *xr = (const R *)x;
-    IN(few) like[PANEL];
+    IN(few) lanes[PANEL];
+    UNROLL
+    for (int q = 0; q < PANEL; ++q)
+        lanes[q] = (IN(few)){0};
+    int64_t j = 0;
 #if IS_COMPLEX
-    IN(few) unlike[PANEL];
-#endif
+    IN(few) crossed[PANEL];
+    UNROLL
+    for (int q = 0; q < PANEL; ++q)
+        crossed[q] = (IN(few)){0};
+    for (; j + FEW / 2 <= m; j += FEW / 2) {
+        const IN(few) y = *(const IN(few_unaligned) *)(x + j);
+        IN(few) re, im;
+        UNROLL
+        for (int v = 0; v < FEW; ++v) {
+            re[v] = y[v & ~1];
+            im[v] = y[v | 1];
+        }
+        UNROLL
+        for (int q = 0; q < PANEL; ++q) {
+            const IN(few) l = *(const IN(few_unaligned) *)(row[q] + j);
+            lanes[q] += l * re;
+            crossed[q] += l * im;
+        }
+    }
+    const R sign = conjugated ? -1 : 1;
+    IN(few) straight_sign, crossed_sign;
+    UNROLL
+    for (int v = 0; v < FEW; v += 2) {
+        straight_sign[v] = 1;
+        straight_sign[v + 1] = sign;
+        crossed_sign[v] = -sign;
+        crossed_sign[v + 1] = 1;
+    }
     UNROLL
     for (int q = 0; q < PANEL; ++q) {
-        like[q] = (IN(few)){0};
-#if IS_COMPLEX
-        unlike[q] = (IN(few)){0};
-#endif
-    }
-    int64_t j = 0;
-    for (; j + FEW <= m * PARTS; j += FEW) {
-        const IN(few) y = *(const IN(few_unaligned) *)(xr + j);
-#if IS_COMPLEX
         IN(few) swapped;
         UNROLL
         for (int v = 0; v < FEW; ++v)
-            swapped[v] = y[v ^ 1];
+            swapped[v] = crossed[q][v ^ 1];
+        lanes[q] = lanes[q] * straight_sign + swapped * crossed_sign;
+    }
+#else
+    (void)conjugated;
+    for (; j + FEW <= m; j += FEW) {
+        const IN(few) y = *(const IN(few_unaligned) *)(x + j);
+        UNROLL
+        for (int q = 0; q < PANEL; ++q)
+            lanes[q] += y * *(const IN(few_unaligned) *)(row[q] + j);
+    }
 #endif
+    UNROLL
+    for (int w = FEW / 2; w >= PARTS; w /= 2) {
         UNROLL
         for (int q = 0; q < PANEL; ++q) {
-            const IN(few) l = *(const IN(few_unaligned) *)((const R *)row[q] + j);
-            like[q] += l * y;
-#if IS_COMPLEX
-            unlike[q] += l * swapped;
-#endif
+            UNROLL
+            for (int v = 0; v < w; ++v)
+                lanes[q][v] += lanes[q][v + w];
         }
     }
     UNROLL
     for (int q = 0; q < PANEL; ++q) {
 #if IS_COMPLEX
-        const R sign = conjugated ? -1 : 1;
-        R re = 0, im = 0;
-        UNROLL
-        for (int v = 0; v < FEW; v += 2) {
-            re += like[q][v] - sign * like[q][v + 1];
-            im += unlike[q][v] + sign * unlike[q][v + 1];
-        }
-        sum[q] = NAME(make)(re, im);
-        for (int64_t l = j / 2; l < m; ++l)
-            sum[q] = ADD_PRODUCT(sum[q], x[l], conjugated ? CONJ(row[q][l]) : row[q][l]);
+        sum[q] = NAME(make)(lanes[q][0], lanes[q][1]);
 #else
-        (void)conjugated;
-        R half[FEW / 2];
-        UNROLL
-        for (int v = 0; v < FEW / 2; ++v)
-            half[v] = like[q][v] + like[q][v + FEW / 2];
-        sum[q] = 0;
-        UNROLL
-        for (int v = 0; v < FEW / 2; ++v)
-            sum[q] += half[v];
-        for (int64_t l = j; l < m; ++l)
-            sum[q] += row[q][l] * x[l];
+        sum[q] = lanes[q][0];
 #endif
+        for (int64_t l = j; l < m; ++l)
+            sum[q] = ADD_PRODUCT(sum[q], x[l], conjugated ? CONJ(row[q][l]) : row[q][l]);
     }
 }
 
@@ -309,13 +298,64 @@ static TARGET void IN(solve_few)(const forward_solve_t *s) {
     }
 }
 
+/* Order <= KC and count <= FEW_SIDES: right-hand sides that lie across memory, in a copy. */
+static TARGET void IN(solve_gathered)(const forward_solve_t *s) {
+    T copy[FEW_SIDES * KC];
+    forward_solve_t inner = *s;
+    const bool forward = s->L.row + s->L.column > 0;
+    inner.x_row = forward ? 1 : -1;
+    inner.x_column = s->order;
+    inner.X = copy + (forward ? 0 : s->order - 1);
+    for (int i = 0; i < s->order; ++i)
+        for (int r = 0; r < s->count; ++r)
+            ((T *)inner.X)[i * inner.x_row + r * inner.x_column] =
+                ((T *)s->X)[i * s->x_row + r * s->x_column];
+    IN(solve_few)(&inner);
+    for (int i = 0; i < s->order; ++i)
+        for (int r = 0; r < s->count; ++r)
+            ((T *)s->X)[i * s->x_row + r * s->x_column] =
+                ((T *)inner.X)[i * inner.x_row + r * inner.x_column];
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
 static TARGET void IN(solve)(const forward_solve_t *s) {
-    const product_t zero = {
-        .m = s->count, .n = s->order, .C = s->X, .c_row = s->x_column, .c_column = s->x_row};
-    if (s->alpha[0] == 0 && s->alpha[1] == 0)
-        batchlas_gebp(s->type, &zero);
-    else if (s->all <= FEW_SIDES && (s->x_row == 1 || s->x_row == -1))
+    product_t product = {.m = s->count,
+                         .A = {.at = s->X, .row = s->x_column, .column = s->x_row},
+                         .B = s->L,
+                         .c_row = s->x_column,
+                         .c_column = s->x_row};
+    if (SCALAR(s->alpha) == 0) {
+        product.n = s->order;
+        product.C = s->X;
+        batchlas_gebp(s->type, &product);
+        return;
+    }
+    const bool few = s->all <= FEW_SIDES;
+    if (few && (s->x_row == 1 || s->x_row == -1)) {
         IN(solve_few)(s);
-    else
-        IN(solve_many)(s);
+        return;
+    }
+    forward_solve_t block = *s;
+    for (int i = 0; i < s->order; i += KC) {
+        block.order = s->order - i < KC ? s->order - i : KC;
+        block.L.at = (const T *)s->L.at + i * (s->L.row + s->L.column);
+        block.X = (T *)s->X + i * s->x_row;
+        if (i > 0) {
+            product.n = block.order;
+            product.k = i;
+            product.alpha[0] = -1;
+            product.beta[0] = s->alpha[0];
+            product.beta[1] = s->alpha[1];
+            product.B.at = (const T *)s->L.at + i * s->L.row;
+            product.C = block.X;
+            batchlas_gebp(s->type, &product);
+            block.alpha[0] = 1;
+            block.alpha[1] = 0;
+        }
+        if (few)
+            IN(solve_gathered)(&block);
+        else
+            IN(solve_block)(&block);
+    }
 }
