@@ -246,10 +246,11 @@ static void native_takes_the_best_runnable_that_is_no_vendor(void **state) {
     expect_quiet("blocked", (request_t){.pin = "native", .n = 8});
 }
 
-static void vendor_takes_the_best_runnable_vendor(void **state) {
+/* `vendor` is a class and the name of a family in it, which goes first. */
+static void vendor_takes_the_family_of_that_name_or_the_best_other(void **state) {
     (void)state;
     expect_quiet("vendor", (request_t){.table = "tiny,vendor", .pin = "vendor", .n = 8});
-    expect_quiet("vendor:single",
+    expect_quiet("vendor",
                  (request_t){.table = "tiny,vendor:single,vendor", .pin = "vendor", .n = 8});
     expect_quiet("vendor", (request_t){.table = "tiny", .pin = "vendor", .n = 8});
     limit.vendor = 0;
@@ -300,7 +301,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test_setup(pins_that_cannot_run_say_why, setup),
     cmocka_unit_test_setup(pins_of_another_device_are_refused, setup),
     cmocka_unit_test_setup(native_takes_the_best_runnable_that_is_no_vendor, setup),
-    cmocka_unit_test_setup(vendor_takes_the_best_runnable_vendor, setup),
+    cmocka_unit_test_setup(vendor_takes_the_family_of_that_name_or_the_best_other, setup),
     cmocka_unit_test_setup(a_class_with_nothing_runnable_falls_back_with_a_warning, setup),
     cmocka_unit_test_setup(leaves_are_leaf_families_whatever_the_pin_says, setup),
 };

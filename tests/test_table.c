@@ -35,12 +35,13 @@ static void rows_are_read(void **state) {
     (void)state;
     table_t table = parsed("# type uplo form n nrhs batch families source\n"
                            "\n"
-                           "s lower - 16 1 32768 tiny,blocked,vendor sweep:12\n"
+                           "d - NC 8 - 100 lpanel:panel=8 x\n"
                            "   z\tupper\tLN\t1024 4 1  vendor   transcribed  # trailing words\r\n"
-                           "d - NC 8 - 100 lpanel:panel=8 x");
+                           "s lower - 16 1 32768 tiny,blocked,vendor sweep:12");
     assert_int_equal(table.row_count, 3);
 
-    const table_row_t *row = &table.rows[0];
+    /* Sorted by type, uplo and form. */
+    const table_row_t *row = &table.rows[1];
     assert_int_equal(row->key.type, 's');
     assert_int_equal(row->key.uplo, 'l');
     assert_string_equal(row->key.form, "-");
@@ -51,9 +52,9 @@ static void rows_are_read(void **state) {
     assert_string_equal(row->ranked[0], "tiny");
     assert_string_equal(row->ranked[1], "blocked");
     assert_string_equal(row->ranked[2], "vendor");
-    assert_int_equal(row->line, 3);
+    assert_int_equal(row->line, 5);
 
-    row = &table.rows[1];
+    row = &table.rows[2];
     assert_int_equal(row->key.type, 'z');
     assert_int_equal(row->key.uplo, 'u');
     assert_string_equal(row->key.form, "LN");
@@ -63,11 +64,11 @@ static void rows_are_read(void **state) {
     assert_int_equal(row->ranked_count, 1);
     assert_int_equal(row->line, 4);
 
-    row = &table.rows[2];
+    row = &table.rows[0];
     assert_int_equal(row->key.uplo, '-');
     assert_string_equal(row->key.form, "NC");
     assert_string_equal(row->ranked[0], "lpanel:panel=8");
-    assert_int_equal(row->line, 5);
+    assert_int_equal(row->line, 3);
     batchlas_table_free(&table);
     assert_null(table.rows);
 }
