@@ -36,7 +36,7 @@ static void check_shape(check_t *c, const problem_t *p) {
     batchlas_check_enum(c, "uplo", (int)p->uplo, 2);
     if (scalar_is_complex(p->type) && p->op_a == BATCHLAS_TRANS)
         batchlas_check_reject(c, "trans",
-                              "BATCHLAS_TRANS, expected BATCHLAS_NO_TRANS or "
+                              "1 (BATCHLAS_TRANS), expected BATCHLAS_NO_TRANS or "
                               "BATCHLAS_CONJ_TRANS");
     batchlas_check_enum(c, "trans", (int)p->op_a, 3);
     batchlas_check_not_negative(c, "n", p->n);

@@ -11,8 +11,8 @@ typedef enum { POTRF, POTRS, POSV, POTRF_LOGDET, TRSM, GEMM, SYRK, ROUTINE_COUNT
 
 typedef struct {
     routine_t routine;
-    bool array;     /* the _array form, of p's operands' items */
-    bool no_scalar; /* NULL for the complex types' alpha, and beta */
+    bool array;             /* the _array form, of p's operands' items */
+    bool no_alpha, no_beta; /* NULL where the complex types have their addresses */
     problem_t p;
 } call_t;
 
