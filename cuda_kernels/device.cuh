@@ -85,6 +85,15 @@ __device__ __forceinline__ complex_of<R> plus_product(complex_of<R> c, complex_o
     return {fma(-a.im, b.im, fma(a.re, b.re, c.re)), fma(a.im, b.re, fma(a.re, b.im, c.im))};
 }
 
+/* c + r a */
+template <class R> __device__ __forceinline__ R plus_scaled(R c, R r, R a) {
+    return fma(r, a, c);
+}
+template <class R>
+__device__ __forceinline__ complex_of<R> plus_scaled(complex_of<R> c, R r, complex_of<R> a) {
+    return {fma(r, a.re, c.re), fma(r, a.im, c.im)};
+}
+
 /* a b */
 template <class R> __device__ __forceinline__ R product(R a, R b) {
     return a * b;

@@ -92,7 +92,7 @@ template <class T, int panel, int rows, bool upper> struct left_looking {
                 const int row = own + threads * r;
 #pragma unroll
                 for (int i = 0; i < ahead; ++i)
-                    a[r][i] = element(row < n ? row : n - 1, k + i);
+                    a[r][i] = row < n ? element(row, k + i) : T{};
             }
 #pragma unroll
             for (int i = 0; i < ahead; ++i) {

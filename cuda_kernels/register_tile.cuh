@@ -160,11 +160,19 @@ template <class T> struct register_tile {
                 if (!inside)
                     continue;
                 T *const at = c + row + column * ldc;
-                T value = product(alpha, sum[i][j]);
-                if (reads)
-                    value = plus_product(value, beta, *at);
-                if (wanted != part::whole && row == column)
-                    value = from_real<T>(real_part(value));
+                T value;
+                if (wanted == part::whole) {
+                    value = product(alpha, sum[i][j]);
+                    if (reads)
+                        value = plus_product(value, beta, *at);
+                } else {
+                    // Real scalars touch each part alone, and a diagonal is real before and after.
+                    value = scaled(real_part(alpha), sum[i][j]);
+                    if (reads)
+                        value = plus_scaled(value, real_part(beta), *at);
+                    if (row == column)
+                        value = from_real<T>(real_part(value));
+                }
                 *at = value;
             }
         }

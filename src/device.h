@@ -20,6 +20,9 @@ memory_verdict_t batchlas_device_memory(batchlas_handle_t h, const void *pointer
 batchlas_status_t batchlas_device_alloc(batchlas_handle_t h, size_t bytes, void **memory);
 void batchlas_device_free(void *memory);
 batchlas_status_t batchlas_device_zero(batchlas_handle_t h, void *memory, size_t bytes);
+/* Copies to the host what the stream leaves there, and waits for it. */
+batchlas_status_t batchlas_device_fetch(batchlas_handle_t h, void *to, const void *from,
+                                        size_t bytes);
 
 bool batchlas_device_is_capturing(batchlas_handle_t h);
 batchlas_status_t batchlas_device_complete(batchlas_handle_t h);

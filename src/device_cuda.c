@@ -170,6 +170,14 @@ batchlas_status_t batchlas_device_zero(batchlas_handle_t h, void *memory, size_t
                                   "filling memory with zeros");
 }
 
+batchlas_status_t batchlas_device_fetch(batchlas_handle_t h, void *to, const void *from,
+                                        size_t bytes) {
+    const batchlas_status_t status = batchlas_device_status(
+        h, cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, h->stream),
+        "fetching a result");
+    return status == BATCHLAS_SUCCESS ? batchlas_device_complete(h) : status;
+}
+
 /* ---- the stream ---------------------------------------------------------------------------- */
 
 /* Another stream's capture forbids the legacy stream, which counts as captured too. */

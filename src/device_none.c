@@ -42,6 +42,14 @@ batchlas_status_t batchlas_device_zero(batchlas_handle_t h, void *memory, size_t
     return no_device(h);
 }
 
+batchlas_status_t batchlas_device_fetch(batchlas_handle_t h, void *to, const void *from,
+                                        size_t bytes) {
+    (void)to;
+    (void)from;
+    (void)bytes;
+    return no_device(h);
+}
+
 bool batchlas_device_is_capturing(batchlas_handle_t h) {
     (void)h;
     return false;

@@ -120,8 +120,14 @@ static batchlas_status_t potrs_buffer_size(batchlas_handle_t h, problem_t p, siz
 
 static problem_t problem(scalar_type_t type, batchlas_uplo_t uplo, int n, int nrhs, operand_t A,
                          operand_t B, int64_t batch) {
-    return (problem_t){
-        .type = type, .uplo = uplo, .n = n, .nrhs = nrhs, .A = A, .B = B, .batch = batch};
+    return (problem_t){.type = type,
+                       .uplo = uplo,
+                       .n = n,
+                       .nrhs = nrhs,
+                       .A = A,
+                       .B = B,
+                       .real_diagonal = true,
+                       .batch = batch};
 }
 
 batchlas_status_t batchlas_spotrs(batchlas_handle_t h, batchlas_uplo_t uplo, int n, int nrhs,

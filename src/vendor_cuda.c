@@ -357,7 +357,8 @@ batchlas_status_t batchlas_potrf_cusolver_batched(batchlas_handle_t h, const pro
 /* ---- potrf `vendor:single`: cusolverDnXpotrf, item by item --------------------------------- */
 
 /* Each item is factored in an aligned copy whose other triangle is zero: nothing of the caller's
- * beyond the triangle is touched, and bits depend neither on the item's alignment nor on lda. */
+ * beyond the triangle is touched, and bits depend neither on the item's alignment nor on lda. An
+ * item that fails is left to the batched routine, because this one takes +Inf for a failure. */
 typedef struct {
     operand_t copy;
     size_t copy_bytes;
@@ -365,6 +366,7 @@ typedef struct {
     void *work;
     size_t work_bytes;
     size_t host_bytes;
+    void *second; /* the batched routine's */
 } potrf_single_t;
 
 static batchlas_status_t potrf_single_layout(batchlas_handle_t h, const problem_t *p,
@@ -385,6 +387,10 @@ static batchlas_status_t potrf_single_layout(batchlas_handle_t h, const problem_
                             data_type(p->type), &layout->work_bytes, &layout->host_bytes),
                         "Xpotrf_bufferSize");
     layout->work = arena_take(arena, layout->work_bytes);
+    const problem_t item = part_of(p, parts_of(p->batch, 1), 0);
+    arena_t batched = {0};
+    potrf_batched_layout(&item, &batched);
+    layout->second = arena_take(arena, batched.used);
     return status;
 }
 
@@ -437,6 +443,11 @@ static batchlas_status_t potrf_item(batchlas_handle_t h, const problem_t *p,
                              data_type(p->type), layout->work, layout->work_bytes,
                              vendor->host_buffer, layout->host_bytes, layout->info),
             "Xpotrf");
+    int failed = 0;
+    if (status == BATCHLAS_SUCCESS)
+        status = batchlas_device_fetch(h, &failed, layout->info, sizeof failed);
+    if (status == BATCHLAS_SUCCESS && failed > 0)
+        return potrf_batched_part(h, p, layout->second);
     if (status == BATCHLAS_SUCCESS)
         status =
             batchlas_device_status(h,
@@ -465,13 +476,16 @@ batchlas_status_t batchlas_potrf_cusolver_single(batchlas_handle_t h, const prob
 
 /* ---- potrs: cusolverDn<t>potrsBatched ------------------------------------------------------ */
 
+/* cuSOLVER works in the factor's other triangle. The factor is the caller's to read alone, and may
+ * be shared by all items, so each gets a copy. */
+
 bool batchlas_potrs_cusolver_can_run(const problem_t *problem, const device_facts_t *facts,
                                      const char **reason) {
     (void)facts;
     if (problem->nrhs != 1)
         *reason = "cuSOLVER's potrsBatched solves for one right-hand side only";
     else if (scalar_is_complex(problem->type))
-        *reason = "cuSOLVER may use the imaginary parts of the factor's diagonal";
+        *reason = "cuSOLVER uses the imaginary parts of the factor's diagonal";
     else
         return true;
     return false;
@@ -482,6 +496,7 @@ typedef struct {
     void **b;
     void *unwanted; /* the solution of every item to be skipped */
     int *info;
+    operand_t factors;
 } potrs_batched_t;
 
 static potrs_batched_t potrs_batched_layout(const problem_t *p, arena_t *arena) {
@@ -490,14 +505,22 @@ static potrs_batched_t potrs_batched_layout(const problem_t *p, arena_t *arena) 
     layout.b = take_pointers(arena, p->batch);
     layout.unwanted = arena_take(arena, (size_t)p->n * scalar_size(p->type));
     layout.info = arena_take(arena, sizeof(int));
+    layout.factors = (operand_t){.stride = (int64_t)p->n * p->n, .ld = p->n};
+    layout.factors.base =
+        arena_take(arena, (size_t)(p->batch * layout.factors.stride) * scalar_size(p->type));
     return layout;
+}
+
+static parts_t potrs_batched_parts(const problem_t *p) {
+    const double factor = (double)scalar_size(p->type) * p->n * p->n;
+    return parts_within_workspace(p, factor + 2 * sizeof(void *), MOST_ITEMS);
 }
 
 batchlas_status_t batchlas_potrs_cusolver_buffer_size(batchlas_handle_t h, const problem_t *problem,
                                                       size_t *bytes) {
     (void)h;
     arena_t arena = {0};
-    const problem_t largest = part_of(problem, parts_of(problem->batch, MOST_ITEMS), 0);
+    const problem_t largest = part_of(problem, potrs_batched_parts(problem), 0);
     potrs_batched_layout(&largest, &arena);
     *bytes = arena.used;
     return BATCHLAS_SUCCESS;
@@ -506,7 +529,7 @@ batchlas_status_t batchlas_potrs_cusolver_buffer_size(batchlas_handle_t h, const
 static cusolverStatus_t potrs_batched(cusolverDnHandle_t cusolver, const problem_t *p,
                                       const potrs_batched_t *layout) {
 #define POTRS(routine, T)                                                                          \
-    routine(cusolver, fill_mode(p->uplo), p->n, 1, (T **)layout->a, p->A.ld, (T **)layout->b,      \
+    routine(cusolver, fill_mode(p->uplo), p->n, 1, (T **)layout->a, p->n, (T **)layout->b,         \
             p->B.ld, layout->info, (int)p->batch)
     return p->type == TYPE_S ? POTRS(cusolverDnSpotrsBatched, float)
                              : POTRS(cusolverDnDpotrsBatched, double);
@@ -521,7 +544,13 @@ static batchlas_status_t potrs_batched_part(batchlas_handle_t h, const problem_t
     if (p->skip)
         status = batchlas_device_zero(h, layout.unwanted, (size_t)p->n * scalar_size(p->type));
     if (status == BATCHLAS_SUCCESS)
-        status = make_pointers(h, p, p->A, layout.a);
+        status =
+            batchlas_device_status(h,
+                                   batchlas_vendor_copy_triangle(h->stream, p->type, p->uplo, p->n,
+                                                                 p->A, layout.factors, p->batch),
+                                   "copying triangles");
+    if (status == BATCHLAS_SUCCESS)
+        status = make_pointers(h, p, layout.factors, layout.a);
     if (status == BATCHLAS_SUCCESS)
         status =
             batchlas_device_status(h,
@@ -536,10 +565,9 @@ static batchlas_status_t potrs_batched_part(batchlas_handle_t h, const problem_t
 batchlas_status_t batchlas_potrs_cusolver(batchlas_handle_t h, const problem_t *problem,
                                           void *workspace) {
     const batchlas_status_t status = open_cusolver(h);
-    return status == BATCHLAS_SUCCESS
-               ? launch_parts(h, problem, parts_of(problem->batch, MOST_ITEMS), workspace,
-                              potrs_batched_part)
-               : status;
+    return status == BATCHLAS_SUCCESS ? launch_parts(h, problem, potrs_batched_parts(problem),
+                                                     workspace, potrs_batched_part)
+                                      : status;
 }
 
 /* ---- trsm: cublas<t>trsmBatched ------------------------------------------------------------ */
@@ -550,10 +578,18 @@ static bool skips_none(const problem_t *problem, const char **reason) {
     return !problem->skip;
 }
 
+/* cuBLAS reads what a zero alpha rules out, and refuses a few calls that have nothing to add. */
+static bool multiplies(const problem_t *problem, int k, const char **reason) {
+    const bool adds = k > 0 && (problem->alpha[0] != 0.0 || problem->alpha[1] != 0.0);
+    if (!adds)
+        *reason = "cuBLAS is not asked where alpha or k is 0";
+    return adds;
+}
+
 bool batchlas_trsm_cublas_can_run(const problem_t *problem, const device_facts_t *facts,
                                   const char **reason) {
     (void)facts;
-    if (!skips_none(problem, reason))
+    if (!skips_none(problem, reason) || !multiplies(problem, 1, reason))
         return false;
     const bool ignores = problem->real_diagonal && scalar_is_complex(problem->type);
     if (ignores)
@@ -632,7 +668,7 @@ batchlas_status_t batchlas_trsm_cublas(batchlas_handle_t h, const problem_t *pro
 bool batchlas_gemm_cublas_can_run(const problem_t *problem, const device_facts_t *facts,
                                   const char **reason) {
     (void)facts;
-    return skips_none(problem, reason);
+    return skips_none(problem, reason) && multiplies(problem, problem->k, reason);
 }
 
 typedef struct {
@@ -710,7 +746,7 @@ enum { DIAGONAL_BLOCK = 64 };
 bool batchlas_syrk_cublas_can_run(const problem_t *problem, const device_facts_t *facts,
                                   const char **reason) {
     (void)facts;
-    return skips_none(problem, reason);
+    return skips_none(problem, reason) && multiplies(problem, problem->k, reason);
 }
 
 typedef struct {

@@ -112,8 +112,10 @@ static void NAME(gemm_tile)(const problem_t *p, const void *plan, int64_t item, 
     const range_t columns = tile_range(tile / tiles_in(p->m), p->n);
     const T alpha = SCALAR(p->alpha);
     const T beta = SCALAR(p->beta);
-    CBLAS_GEMM(CblasColMajor, cblas_op(p->op_a), cblas_op(p->op_b), rows.length, columns.length,
-               p->k, ARGUMENT(alpha), NAME(row_of)(ITEM(p->A, item), p->A.ld, p->op_a, rows.first),
+    /* Not every BLAS leaves A and B alone where alpha is 0. */
+    const int k = alpha == 0 ? 0 : p->k;
+    CBLAS_GEMM(CblasColMajor, cblas_op(p->op_a), cblas_op(p->op_b), rows.length, columns.length, k,
+               ARGUMENT(alpha), NAME(row_of)(ITEM(p->A, item), p->A.ld, p->op_a, rows.first),
                p->A.ld, NAME(column_of)(ITEM(p->B, item), p->B.ld, p->op_b, columns.first), p->B.ld,
                ARGUMENT(beta), ITEM(p->C, item) + rows.first + (int64_t)columns.first * p->C.ld,
                p->C.ld);
