@@ -21,7 +21,7 @@ int batchlas_vendor_pointers(void *stream, scalar_type_t type, operand_t operand
 int batchlas_vendor_save_triangle(void *stream, scalar_type_t type, batchlas_uplo_t uplo, int n,
                                   operand_t A, int64_t count, void *packed);
 int batchlas_vendor_restore_triangle(void *stream, scalar_type_t type, batchlas_uplo_t uplo, int n,
-                                     operand_t A, int64_t count, const void *packed);
+                                     operand_t A, int64_t count, void *packed);
 
 /* Copies every item's triangle `uplo`, diagonal included. */
 int batchlas_vendor_copy_triangle(void *stream, scalar_type_t type, batchlas_uplo_t uplo, int n,

@@ -189,10 +189,6 @@ static scalar_t scalar(scalar_type_t type, const double value[2]) {
     }
 }
 
-static bool is_zero(const double value[2]) {
-    return value[0] == 0.0 && value[1] == 0.0;
-}
-
 /* ---- parts of a batch ---------------------------------------------------------------------- */
 
 /* The sizes of the parts differ by one at most, since a vendor chooses kernels by batch size and an
@@ -478,7 +474,6 @@ batchlas_status_t batchlas_potrf_cusolver_single(batchlas_handle_t h, const prob
 
 /* cuSOLVER works in the factor's other triangle. The factor is the caller's to read alone, and may
  * be shared by all items, so each gets a copy. */
-
 bool batchlas_potrs_cusolver_can_run(const problem_t *problem, const device_facts_t *facts,
                                      const char **reason) {
     (void)facts;
@@ -695,11 +690,6 @@ batchlas_status_t batchlas_gemm_cublas_buffer_size(batchlas_handle_t h, const pr
     return BATCHLAS_SUCCESS;
 }
 
-/* With alpha == 0 nothing of A and B may be read, and nothing is of an empty product. */
-static int inner_dimension(const problem_t *p) {
-    return is_zero(p->alpha) ? 0 : p->k;
-}
-
 static cublasStatus_t gemm_batched(cublasHandle_t cublas, const problem_t *p,
                                    const gemm_batched_t *layout) {
     const bool single = p->type == TYPE_S || p->type == TYPE_C;
@@ -707,10 +697,10 @@ static cublasStatus_t gemm_batched(cublasHandle_t cublas, const problem_t *p,
     const scalar_t alpha = scalar(p->type, p->alpha);
     const scalar_t beta = scalar(p->type, p->beta);
     return cublasGemmBatchedEx(
-        cublas, operation(p->type, p->op_a), operation(p->type, p->op_b), p->m, p->n,
-        inner_dimension(p), &alpha, (const void *const *)layout->a, type, p->A.ld,
-        (const void *const *)layout->b, type, p->B.ld, &beta, layout->c, type, p->C.ld,
-        (int)p->batch, single ? CUBLAS_COMPUTE_32F : CUBLAS_COMPUTE_64F, CUBLAS_GEMM_DEFAULT);
+        cublas, operation(p->type, p->op_a), operation(p->type, p->op_b), p->m, p->n, p->k, &alpha,
+        (const void *const *)layout->a, type, p->A.ld, (const void *const *)layout->b, type,
+        p->B.ld, &beta, layout->c, type, p->C.ld, (int)p->batch,
+        single ? CUBLAS_COMPUTE_32F : CUBLAS_COMPUTE_64F, CUBLAS_GEMM_DEFAULT);
 }
 
 static batchlas_status_t gemm_batched_part(batchlas_handle_t h, const problem_t *p,
