@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Items and columns more than 2^31 elements apart, and on a GPU more than 2^31 items. */
+#include "harness/calls.h"
+#include "harness/families.h"
+#include "harness/grid.h"
+#include "harness/reference.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { N = 4, WIDTH = 3, AREA = N * N };
+
+/* Memory that is mostly never touched; NULL if the machine has not that much. */
+static float *sparse_alloc(size_t elements) {
+#if BATCHLAS_HAVE_GPU
+    if (suite_on_gpu())
+        return omp_target_alloc(elements * sizeof(float), suite_device());
+#endif
+    void *memory = mmap(NULL, elements * sizeof(float), PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+static void sparse_free(float *memory, size_t elements) {
+#if BATCHLAS_HAVE_GPU
+    if (suite_on_gpu()) {
+        omp_target_free(memory, suite_device());
+        return;
+    }
+#endif
+    munmap(memory, elements * sizeof(float));
+}
+
+/* Three operands of `items` N by N matrices each. */
+typedef struct {
+    float *base;
+    int64_t ld, stride;
+} place_t;
+
+enum { A, B, C, OPERANDS, OPERAND_GAP = 512 };
+
+static float *column_of(const place_t *p, int operand, int64_t item, int column) {
+    return p->base + (int64_t)operand * OPERAND_GAP + item * p->stride + column * p->ld;
+}
+
+static void put(const place_t *p, int operand, int64_t item, const wide_t *M) {
+    for (int j = 0; j < N; ++j) {
+        float column[N];
+        for (int i = 0; i < N; ++i)
+            column[i] = (float)M[i + j * N].re;
+        device_put(column_of(p, operand, item, j), column, sizeof column);
+    }
+}
+
+static void get(const place_t *p, int operand, int64_t item, float *M) {
+    for (int j = 0; j < N; ++j)
+        device_get(M + (size_t)j * N, column_of(p, operand, item, j), N * sizeof *M);
+}
+
+/* A is positive definite, its factor, or anything; B and C are dense. */
+static void put_operands(const place_t *p, routine_t routine, int64_t items) {
+    for (int64_t item = 0; item < items; ++item) {
+        wide_t M[AREA];
+        generate(GRAM, TYPE_S, N, (uint64_t)item, M);
+        if (routine == POTRS || routine == POTRF_LOGDET || routine == TRSM)
+            reference_potrf(N, M);
+        put(p, A, item, M);
+        generate_dense(TYPE_S, N, N, 100 + (uint64_t)item, M);
+        put(p, B, item, M);
+        generate_dense(TYPE_S, N, N, 200 + (uint64_t)item, M);
+        put(p, C, item, M);
+    }
+}
+
+static operand_t operand_of(const place_t *p, int operand) {
+    return (operand_t){.base = column_of(p, operand, 0, 0), .ld = (int)p->ld, .stride = p->stride};
+}
+
+static batchlas_status_t run(const place_t *p, routine_t routine, int64_t items, int *info,
+                             double *logdet) {
+    const call_t c = {.routine = routine,
+                      .p = {.type = TYPE_S,
+                            .m = N,
+                            .n = routine == TRSM || routine == GEMM ? WIDTH : N,
+                            .k = N,
+                            .nrhs = WIDTH,
+                            .alpha = {1, 0},
+                            .beta = {1, 0},
+                            .A = operand_of(p, A),
+                            .B = operand_of(p, B),
+                            .C = operand_of(p, C),
+                            .info = info,
+                            .logdet = logdet,
+                            .batch = items}};
+    return call(suite_handle(), &c);
+}
+
+static const char *const names[ROUTINE_COUNT] = {"potrf", "potrs", "posv", "potrf_logdet",
+                                                 "trsm",  "gemm",  "syrk"};
+
+/* The same call on operands close together and far apart: the same bits. */
+static void compare(const place_t *near, const place_t *far, int64_t items) {
+    for (int routine = 0; routine < ROUTINE_COUNT; ++routine) {
+        const family_line_t *line;
+        for (int f = 0; (line = family_line(names[routine], f)); ++f) {
+            double *logdet = device_alloc((size_t)items * sizeof *logdet);
+            double logdets[2][8];
+            float found[2][OPERANDS][8][AREA];
+            const place_t *places[2] = {near, far};
+            bool ran = true;
+            suite_case("%s, ld %lld, stride %lld", family_name(line, TYPE_S), (long long)far->ld,
+                       (long long)far->stride);
+            for (int which = 0; which < 2 && ran; ++which) {
+                put_operands(places[which], (routine_t)routine, items);
+                memset(logdets[which], 0, sizeof logdets[which]);
+                device_put(logdet, logdets[which], (size_t)items * sizeof *logdet);
+                family_pin(line);
+                ran = family_ran(line, TYPE_S, N,
+                                 run(places[which], (routine_t)routine, items, NULL, logdet),
+                                 suite_handle());
+                family_unpin(line);
+                device_get(logdets[which], logdet, (size_t)items * sizeof *logdet);
+                for (int operand = 0; operand < OPERANDS; ++operand)
+                    for (int64_t item = 0; item < items; ++item)
+                        get(places[which], operand, item, found[which][operand][item]);
+            }
+            device_free(logdet);
+            if (!ran)
+                continue;
+            if (memcmp(logdets[0], logdets[1], (size_t)items * sizeof(double)))
+                suite_fail("logdet differs");
+            for (int operand = 0; operand < OPERANDS; ++operand)
+                for (int64_t item = 0; item < items; ++item)
+                    if (memcmp(found[0][operand][item], found[1][operand][item],
+                               sizeof found[0][operand][item]))
+                        suite_fail("operand %c, item %lld differs", "ABC"[operand],
+                                   (long long)item);
+        }
+    }
+}
+
+static void compare_in(int64_t ld, int64_t stride, int64_t items) {
+    const size_t near_elements = 4096;
+    const size_t far_elements = (size_t)((items - 1) * stride + (N - 1) * ld) + 2048;
+    const place_t near = {sparse_alloc(near_elements), N, 3 * OPERAND_GAP + 32};
+    const place_t far = {sparse_alloc(far_elements), ld, stride};
+    if (!near.base || !far.base) {
+        print_message("skipped: %zu bytes cannot be had\n", far_elements * sizeof(float));
+        skip();
+    }
+    compare(&near, &far, items);
+    sparse_free(near.base, near_elements);
+    sparse_free(far.base, far_elements);
+}
+
+static void items_may_lie_far_apart(void **state) {
+    (void)state;
+    compare_in(N + 1, ((int64_t)1 << 31) + 5, 2);
+    compare_in(N + 1, ((int64_t)1 << 30) + 7, 4);
+}
+
+static void columns_may_lie_far_apart(void **state) {
+    (void)state;
+    compare_in(((int64_t)1 << 30) + 5, 0, 1);
+}
+
+/* ---- more items than an int counts ------------------------------------------------------------
+ */
+
+enum { CHUNK = 1 << 24 };
+
+static void a_batch_may_exceed_2_to_the_31(void **state) {
+    (void)state;
+    if (!suite_extended() || !suite_on_gpu())
+        skip();
+    const int64_t batch = ((int64_t)1 << 31) + 5;
+    float *matrices = sparse_alloc((size_t)batch);
+    int *info = (int *)(void *)sparse_alloc((size_t)batch);
+    if (!matrices || !info)
+        skip();
+    float *values = host_alloc(CHUNK, sizeof *values);
+    int *infos = host_alloc(CHUNK, sizeof *infos);
+    for (int64_t first = 0; first < batch; first += CHUNK) {
+        const size_t count = (size_t)(batch - first < CHUNK ? batch - first : CHUNK);
+        for (size_t i = 0; i < count; ++i) {
+            values[i] = (first + (int64_t)i) % 1000 == 999 ? -1.0f : 4.0f;
+            infos[i] = -77;
+        }
+        device_put(matrices + first, values, count * sizeof *values);
+        device_put(info + first, infos, count * sizeof *infos);
+    }
+    suite_expect_success(
+        batchlas_spotrf(suite_handle(), BATCHLAS_LOWER, 1, matrices, 1, 1, info, batch),
+        suite_handle());
+    for (int64_t first = 0; first < batch; first += CHUNK) {
+        const size_t count = (size_t)(batch - first < CHUNK ? batch - first : CHUNK);
+        device_get(values, matrices + first, count * sizeof *values);
+        device_get(infos, info + first, count * sizeof *infos);
+        for (size_t i = 0; i < count; ++i) {
+            const bool fails = (first + (int64_t)i) % 1000 == 999;
+            if (infos[i] != fails || (!fails && values[i] != 2.0f))
+                suite_fail("item %lld: %g, info %d", (long long)(first + (int64_t)i),
+                           (double)values[i], infos[i]);
+        }
+    }
+    free(values);
+    free(infos);
+    sparse_free(matrices, (size_t)batch);
+    sparse_free((float *)(void *)info, (size_t)batch);
+}
+
+static const struct CMUnitTest tests[] = {
+    suite_test(items_may_lie_far_apart),
+    suite_test(columns_may_lie_far_apart),
+    suite_test(a_batch_may_exceed_2_to_the_31),
+};
+
+SUITE_MAIN("offsets", tests, ON_EVERY_DEVICE)
