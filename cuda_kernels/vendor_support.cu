@@ -153,7 +153,7 @@ __global__ void __launch_bounds__(block_threads)
         T &target = c[row + static_cast<int64_t>(column) * C.ld];
         T updated = product[row + column * width];
         if (beta != 0)
-            updated = plus_product(updated, from_real<T>(beta), target);
+            updated = plus_scaled(updated, beta, target);
         if (row == column)
             make_real(updated);
         target = updated;

@@ -108,6 +108,11 @@ void batchlas_check_operand(check_t *check, char letter, const operand_t *operan
     batchlas_check_pointer(check, pointer_name, pointer, !used);
     if (check->status != BATCHLAS_SUCCESS)
         return;
+    const int64_t scalar = (int64_t)scalar_size(check->type);
+    if (check->h->facts.is_gpu && !operand->items && (uintptr_t)pointer % (uintptr_t)scalar) {
+        reject(check, pointer_name, "%p, expected a multiple of %" PRId64, pointer, scalar);
+        return;
+    }
     const int64_t least = rows > 1 ? rows : 1;
     if (operand->ld < least) {
         reject(check, ld_name, "%d, expected at least %" PRId64, operand->ld, least);

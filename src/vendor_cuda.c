@@ -439,7 +439,14 @@ static batchlas_status_t potrf_item(batchlas_handle_t h, const problem_t *p,
                              data_type(p->type), layout->work, layout->work_bytes,
                              vendor->host_buffer, layout->host_bytes, layout->info),
             "Xpotrf");
+    /* 0 or a failure, and not yet info_base's: the copy's own diagonal decides. */
     int failed = 0;
+    if (status == BATCHLAS_SUCCESS)
+        status =
+            batchlas_device_status(h,
+                                   batchlas_vendor_settle(h->stream, p->type, p->n, layout->copy,
+                                                          layout->info, 0, layout->info, 1),
+                                   "settling info");
     if (status == BATCHLAS_SUCCESS)
         status = batchlas_device_fetch(h, &failed, layout->info, sizeof failed);
     if (status == BATCHLAS_SUCCESS && failed > 0)

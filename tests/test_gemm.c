@@ -145,6 +145,11 @@ static bool run_form(const case_t *c, operands_t *o, bool array) {
     return true;
 }
 
+/* cuBLAS takes another kernel for other alignments, and so other bits. */
+static bool chooses_by_alignment(const family_line_t *line) {
+    return suite_on_gpu() && line->spelling && !strcmp(line->spelling, "vendor");
+}
+
 static void run(const case_t *c) {
     operands_t first = operands(c, c->layout, SENTINEL);
     family_pin(c->line);
@@ -159,7 +164,9 @@ static void run(const case_t *c) {
         operands_free(&poisoned);
         operands_t scattered = operands(c, REVERSED, POISON);
         run_form(c, &scattered, true);
-        suite_expect(items_agree(&first.C, &scattered.C, NULL));
+        check_items(c, &scattered.C);
+        if (!chooses_by_alignment(c->line))
+            suite_expect(items_agree(&first.C, &scattered.C, NULL));
         operands_free(&scattered);
     }
     family_unpin(c->line);
