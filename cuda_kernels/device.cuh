@@ -228,23 +228,6 @@ template <class T> __device__ __forceinline__ T *from_warp_lane(T *value, int so
         __shfl_sync(all_lanes, reinterpret_cast<unsigned long long>(value), source));
 }
 
-/* c += a b for 8 x 4 a, 4 x 8 b: lane 4 i + j holds a(i, j), b(j, i), c[0] = c(i, 2 j) and
- * c[1] = c(i, 2 j + 1). */
-__device__ __forceinline__ void multiply_add_8x8x4(double (&c)[2], double a, double b) {
-#ifdef __CUDACC__
-    asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
-        : "+d"(c[0]), "+d"(c[1])
-        : "d"(a), "d"(b));
-#else
-    const int lane = static_cast<int>(threadIdx.x % warp_lanes), j = lane % 4;
-    for (int k = 0; k < 4; ++k) {
-        const double a_k = from_lane<warp_lanes>(a, lane - j + k);
-        for (int e = 0; e < 2; ++e)
-            c[e] = fma(a_k, from_lane<warp_lanes>(b, 4 * (2 * j + e) + k), c[e]);
-    }
-#endif
-}
-
 // ---- between global and shared memory ----------------------------------------------------------
 
 /* Begins to copy one scalar; it has arrived after copies_arrive() of the same thread. */
@@ -254,46 +237,6 @@ template <class T> __device__ __forceinline__ void begin_copy(T *shared, const T
 __device__ __forceinline__ void copies_arrive() {
     __pipeline_commit();
     __pipeline_wait_prior(0);
-}
-
-/* A store where the compiler cannot know that the address is in global memory: it would keep the
- * accesses to shared memory around it in their order. */
-__device__ __forceinline__ void store_global(float *to, float a) {
-#ifdef __CUDACC__
-    asm volatile("st.global.f32 [%0], %1;" ::"l"(to), "f"(a));
-#else
-    *to = a;
-#endif
-}
-__device__ __forceinline__ void store_global(double *to, double a) {
-#ifdef __CUDACC__
-    asm volatile("st.global.f64 [%0], %1;" ::"l"(to), "d"(a));
-#else
-    *to = a;
-#endif
-}
-__device__ __forceinline__ void store_global(complex_of<float> *to, complex_of<float> a) {
-#ifdef __CUDACC__
-    asm volatile("st.global.v2.f32 [%0], {%1, %2};" ::"l"(to), "f"(a.re), "f"(a.im));
-#else
-    *to = a;
-#endif
-}
-__device__ __forceinline__ void store_global(complex_of<double> *to, complex_of<double> a) {
-#ifdef __CUDACC__
-    asm volatile("st.global.v2.f64 [%0], {%1, %2};" ::"l"(to), "d"(a.re), "d"(a.im));
-#else
-    *to = a;
-#endif
-}
-
-/* a, of which the compiler knows nothing any more. Within a loop, what depends on it is computed
- * anew each time: for addresses that is an addition, while keeping them costs registers. */
-__device__ __forceinline__ int64_t forget(int64_t a) {
-#ifdef __CUDACC__
-    asm volatile("" : "+l"(a));
-#endif
-    return a;
 }
 
 // ---- launch ------------------------------------------------------------------------------------
