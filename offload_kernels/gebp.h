@@ -6,6 +6,7 @@
 #define BATCHLAS_GEBP_H
 
 #include "problem.h"
+#include "tuning_constants.h"
 
 /* A matrix to be read, whichever way it is stored: element (i, l) is at[i * row + l * column], or
  * its conjugate. */
@@ -20,7 +21,8 @@ typedef struct {
 typedef enum { FULL, LOWER_TRIANGLE, UPPER_TRIANGLE } fill_t;
 
 /* C := alpha A B^T + beta C, where A is m by k and B is n by k. As in BLAS, beta == 0 does not read
- * C, k == 0 or alpha == 0 reads neither A nor B, and if then beta == 1, nothing happens at all. */
+ * C, k == 0 or alpha == 0 reads neither A nor B, and if then beta == 1, C keeps its bits, all but a
+ * triangle's real diagonal. */
 typedef struct {
     int m;
     int n;
@@ -39,14 +41,9 @@ typedef struct {
 /* Rows, and columns, of the tile that a device thread computes in registers. */
 enum { REGISTER_TILE = 4 };
 
-/* Packed blocks: KC columns of A in GEBP_BLOCK_BYTES, which stay in the second-level cache, and KC
- * columns of the B of one register tile, which stay in the first. KC also decides how a sum over k
- * is cut, and with it an element's bits; no other size here does. */
-enum { KC = 128, GEBP_BLOCK_BYTES = 64 * 1024 };
-
 /* Rows of A in a packed block: the most that a product given to batchlas_gebp may have. */
 static inline int gebp_rows(scalar_type_t type) {
-    return GEBP_BLOCK_BYTES / (KC * (int)scalar_size(type));
+    return GEBP_BLOCK_BYTES / (GEBP_KC * (int)scalar_size(type));
 }
 
 void batchlas_gebp(scalar_type_t type, const product_t *product);

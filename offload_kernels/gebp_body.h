@@ -64,7 +64,8 @@ static ALWAYS_INLINE TARGET void IN(update_as)(bool reads, bool by_reals, int fi
 
 static ALWAYS_INLINE TARGET void IN(update)(int first, int last, const R *restrict sum, T alpha,
                                             T beta, T *restrict c, int64_t row) {
-    const bool by_reals = alpha == FROM_REAL(REAL(alpha)) && beta == FROM_REAL(REAL(beta));
+    const bool by_reals =
+        !IS_COMPLEX || (alpha == FROM_REAL(REAL(alpha)) && beta == FROM_REAL(REAL(beta)));
     if (beta == 0 && by_reals)
         IN(update_as)(false, true, first, last, sum, alpha, beta, c, row);
     else if (beta == 0)
@@ -93,20 +94,15 @@ static ALWAYS_INLINE TARGET void IN(store)(const product_t *p, int i, int j, int
     }
 }
 
-static TARGET void IN(gebp)(const product_t *p) {
-    if (p->k == 0 || SCALAR(p->alpha) == 0) {
-        IN(scale)(p);
-        return;
-    }
-    R packed_a[GEBP_BLOCK_BYTES / sizeof(R)] ALIGNED;
-    R packed_b[KC * NR * PARTS] ALIGNED;
+static NOINLINE TARGET void IN(gebp_in)(const product_t *p, R *packed_a) {
+    R packed_b[GEBP_KC * NR * PARTS] ALIGNED;
     R tile[NR][LINE] ALIGNED;
     IN(lanes)(*sum)[VECTORS] = (IN(lanes)(*)[VECTORS])tile;
     T beta = SCALAR(p->beta);
-    for (int l = 0; l < p->k; l += KC) {
+    for (int l = 0; l < p->k; l += GEBP_KC) {
         const T *a = (const T *)p->A.at + l * p->A.column;
         const T *b = (const T *)p->B.at + l * p->B.column;
-        const int kc = p->k - l < KC ? p->k - l : KC;
+        const int kc = p->k - l < GEBP_KC ? p->k - l : GEBP_KC;
         for (int i = 0; i < p->m; i += MR) {
             const int mr = p->m - i < MR ? p->m - i : MR;
             IN(pack)(MR, mr, kc, a + i * p->A.row, &p->A, packed_a + i * PARTS * kc);
@@ -120,14 +116,34 @@ static TARGET void IN(gebp)(const product_t *p) {
                 const int mr = p->m - i < MR ? p->m - i : MR;
                 if (IN(is_outside)(p, i, j, mr, nr))
                     continue;
-                const R *line = packed_a + i * PARTS * kc;
+                const R *lines = packed_a + i * PARTS * kc;
                 if (nr > NR / 2)
-                    IN(multiply)(NR, kc, line, packed_b, sum);
+                    IN(multiply)(NR, kc, lines, packed_b, sum);
                 else
-                    IN(multiply)(NR / 2, kc, line, packed_b, sum);
+                    IN(multiply)(NR / 2, kc, lines, packed_b, sum);
                 IN(store)(p, i, j, mr, nr, tile, beta);
             }
         }
         beta = FROM_REAL(1);
     }
+}
+
+static NOINLINE TARGET void IN(gebp_in_large_frame)(const product_t *p) {
+    R packed_a[GEBP_BLOCK_BYTES / sizeof(R)] ALIGNED;
+    IN(gebp_in)(p, packed_a);
+}
+
+static NOINLINE TARGET void IN(gebp_in_small_frame)(const product_t *p) {
+    R packed_a[GEBP_SMALL_BYTES / sizeof(R)] ALIGNED;
+    IN(gebp_in)(p, packed_a);
+}
+
+/* m <= gebp_rows(). */
+static TARGET void IN(gebp)(const product_t *p) {
+    if (p->k == 0 || SCALAR(p->alpha) == 0)
+        IN(scale)(p);
+    else if (IN(packed_bytes)(p->m, p->k) <= GEBP_SMALL_BYTES)
+        IN(gebp_in_small_frame)(p);
+    else
+        IN(gebp_in_large_frame)(p);
 }

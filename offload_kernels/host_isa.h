@@ -11,6 +11,7 @@
 #endif
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
+#define NOINLINE      __attribute__((noinline))
 #define ALIGNED       __attribute__((aligned(64)))
 #ifdef __clang__
 #define UNROLL _Pragma("clang loop unroll(full)")

@@ -15,6 +15,11 @@
 
 typedef R IN(lanes) __attribute__((vector_size(LANE_BYTES), may_alias));
 
+/* What m rows take when packed, k <= GEBP_KC lines at a time. */
+static ALWAYS_INLINE TARGET int64_t IN(packed_bytes)(int m, int k) {
+    return (int64_t)(m + MR - 1) / MR * LINE * (k < GEBP_KC ? k : GEBP_KC) * (int)sizeof(R);
+}
+
 static ALWAYS_INLINE TARGET void IN(pack_line)(int width, int i, T x, R sign, R *packed) {
     packed[i] = REAL(x);
 #if IS_COMPLEX

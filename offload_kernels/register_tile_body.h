@@ -14,10 +14,11 @@ static inline void NAME(register_tile)(const product_t *p, int64_t row, int64_t 
     const bool scales = p->k == 0 || alpha == 0;
     T sum[REGISTER_TILE][REGISTER_TILE];
     UNROLL
-    for (int q = 0; q < REGISTER_TILE; ++q)
+    for (int q = 0; q < REGISTER_TILE; ++q) {
         UNROLL
-    for (int r = 0; r < REGISTER_TILE; ++r)
-        sum[q][r] = FROM_REAL(0);
+        for (int r = 0; r < REGISTER_TILE; ++r)
+            sum[q][r] = FROM_REAL(0);
+    }
 
     if (!scales) {
         /* Beyond an edge the last row or column is computed once more, and not stored. */

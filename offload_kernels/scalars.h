@@ -4,7 +4,7 @@
  *
  *   add_product(c, a, b)  c + a b in multiply-adds, the real part of b first
  *   times(s, a)           s a, where an s without imaginary part scales: 1 (0 + Inf i) has no NaN
- *   divide(a, b)          a / b, which overflows only if its result does
+ *   divide(a, b)          a / b, the complex one by Smith's Algorithm 116
  *   has_reciprocal(a)     1 / a is a normal number, so that a product with it may stand for a / b
  */
 #ifndef BATCHLAS_SCALARS_H
@@ -83,7 +83,6 @@
     static inline T times_##x(T s, T a) {                                                          \
         return __imag__ s == 0 ? scale_##x(__real__ s, a) : mul_##x(s, a);                         \
     }                                                                                              \
-    /* Source: Smith, Algorithm 116, 1962. */                                                      \
     static inline T divide_##x(T a, T b) {                                                         \
         const R re = __real__ b < 0 ? -__real__ b : __real__ b;                                    \
         const R im = __imag__ b < 0 ? -__imag__ b : __imag__ b;                                    \

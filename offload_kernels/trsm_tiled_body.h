@@ -98,11 +98,8 @@ static ALWAYS_INLINE TARGET void IN(solve_tile)(const IN(corner_t) * corner, T a
     }
 }
 
-/* Order <= KC and count <= gebp_rows(). Not inlined, so that its frame is entered by none that can
- * do without. */
-static __attribute__((noinline)) TARGET void IN(solve_block)(const forward_solve_t *s) {
-    R solved[GEBP_BLOCK_BYTES / sizeof(R)] ALIGNED;
-    R packed_l[KC * NR * PARTS] ALIGNED;
+static NOINLINE TARGET void IN(solve_in)(const forward_solve_t *s, R *solved) {
+    R packed_l[GEBP_KC * NR * PARTS] ALIGNED;
     IN(lanes) sum[NR][VECTORS], x[NR][VECTORS];
     IN(corner_t) corner;
     const T alpha = SCALAR(s->alpha);
@@ -131,15 +128,33 @@ static __attribute__((noinline)) TARGET void IN(solve_block)(const forward_solve
     }
 }
 
+static NOINLINE TARGET void IN(solve_in_large_frame)(const forward_solve_t *s) {
+    R solved[GEBP_BLOCK_BYTES / sizeof(R)] ALIGNED;
+    IN(solve_in)(s, solved);
+}
+
+static NOINLINE TARGET void IN(solve_in_small_frame)(const forward_solve_t *s) {
+    R solved[GEBP_SMALL_BYTES / sizeof(R)] ALIGNED;
+    IN(solve_in)(s, solved);
+}
+
+/* Order <= GEBP_KC and count <= gebp_rows(). */
+static TARGET void IN(solve_block)(const forward_solve_t *s) {
+    if (IN(packed_bytes)(s->count, s->order) <= GEBP_SMALL_BYTES)
+        IN(solve_in_small_frame)(s);
+    else
+        IN(solve_in_large_frame)(s);
+}
+
+/* ---- few right-hand sides: in place, a panel of L's columns or rows at a time ---------------- */
+
+/* Up to here more than half of a line's lanes would be empty. */
+#define FEW_SIDES (IS_COMPLEX && MR > 8 ? 4 : MR / 2)
 #define FEW_BYTES (LANE_BYTES < 32 ? LANE_BYTES : 32)
 #define FEW       ((int)(FEW_BYTES / sizeof(R)))
-#define FEW_SIDES (IS_COMPLEX && MR > 8 ? 4 : MR / 2)
 
 typedef R IN(few) __attribute__((vector_size(FEW_BYTES), may_alias));
 typedef R IN(few_unaligned) __attribute__((vector_size(FEW_BYTES), aligned(sizeof(R)), may_alias));
-
-/* ---- few right-hand sides, each contiguous: in place, a panel of columns or rows at a time ----
- */
 
 /* x -= sum of c[q] v[q] over a panel's columns of L. */
 static ALWAYS_INLINE TARGET void IN(subtract_columns)(int64_t m, T *restrict x,
@@ -255,6 +270,7 @@ static ALWAYS_INLINE TARGET void IN(solve_panel)(const IN(corner_t) * corner, T 
     }
 }
 
+/* Each right-hand side contiguous. */
 static TARGET void IN(solve_few)(const forward_solve_t *s) {
     const int64_t row = s->L.row, column = s->L.column, direction = s->x_row;
     const bool by_columns = row == direction;
@@ -298,9 +314,9 @@ static TARGET void IN(solve_few)(const forward_solve_t *s) {
     }
 }
 
-/* Order <= KC and count <= FEW_SIDES: right-hand sides that lie across memory, in a copy. */
+/* Order <= GEBP_KC and count <= FEW_SIDES: right-hand sides that lie across memory, in a copy. */
 static TARGET void IN(solve_gathered)(const forward_solve_t *s) {
-    T copy[FEW_SIDES * KC];
+    T copy[FEW_SIDES * GEBP_KC];
     forward_solve_t inner = *s;
     const bool forward = s->L.row + s->L.column > 0;
     inner.x_row = forward ? 1 : -1;
@@ -337,8 +353,8 @@ static TARGET void IN(solve)(const forward_solve_t *s) {
         return;
     }
     forward_solve_t block = *s;
-    for (int i = 0; i < s->order; i += KC) {
-        block.order = s->order - i < KC ? s->order - i : KC;
+    for (int i = 0; i < s->order; i += GEBP_KC) {
+        block.order = s->order - i < GEBP_KC ? s->order - i : GEBP_KC;
         block.L.at = (const T *)s->L.at + i * (s->L.row + s->L.column);
         block.X = (T *)s->X + i * s->x_row;
         if (i > 0) {
