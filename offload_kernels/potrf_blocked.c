@@ -68,6 +68,7 @@ static problem_t solve_problem(const problem_t *p, panel_t panel) {
                        .alpha = {1.0, 0.0},
                        .A = operand_at(p->A, panel.j, panel.j),
                        .B = off_diagonal(p, panel),
+                       .real_diagonal = true, /* a complex division by +Inf would make it NaN */
                        .batch = p->batch};
 }
 
