@@ -32,6 +32,7 @@ struct batchlas_handle_s {
     size_t user_workspace_bytes;
 
     loaded_table_t tables[OPERATION_COUNT];
+    int measuring; /* > 0 while workspace is measured: what is chosen meanwhile does not run */
     vendor_state_t *vendor;
 
     char error[512];

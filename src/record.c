@@ -40,18 +40,25 @@ static void open_coverage(const char *path) {
         fputs("op,type,uplo,n,nrhs,batch,chosen_algo\n", coverage.file);
 }
 
-static void cover(const char *path, const char *operation, const route_key_t *key,
-                  const char *spelling) {
+void batchlas_cover(const operation_t *operation, const problem_t *problem,
+                    const family_t *family) {
+    const char *path = getenv("BATCHLAS_COVERAGE_OUT");
+    if (!path || !*path)
+        return;
+    const route_key_t key = operation->key(problem);
     pthread_mutex_lock(&coverage.lock);
     open_coverage(path);
     if (coverage.file)
-        fprintf(coverage.file, "%s,%c,%s,%" PRId64 ",%" PRId64 ",%" PRId64 ",%s\n", operation,
-                key->type, uplo_word(key->uplo), key->n, key->nrhs, key->batch, spelling);
+        fprintf(coverage.file, "%s,%c,%s,%" PRId64 ",%" PRId64 ",%" PRId64 ",%s\n", operation->name,
+                key.type, uplo_word(key.uplo), key.n, key.nrhs, key.batch, family->spelling);
     pthread_mutex_unlock(&coverage.lock);
 }
 
-static void trace(batchlas_handle_t h, const route_request_t *request, const route_t *route,
-                  const route_key_t *key) {
+void batchlas_trace(batchlas_handle_t h, const route_request_t *request, const route_t *route) {
+    const char *wish = getenv("BATCHLAS_SELECT_TRACE");
+    if (!wish || !*wish || !strcmp(wish, "0"))
+        return;
+    const route_key_t key = request->operation->key(request->problem);
     char source[64];
     if (route->row)
         snprintf(source, sizeof source, "table row at line %d", route->row->line);
@@ -62,21 +69,7 @@ static void trace(batchlas_handle_t h, const route_request_t *request, const rou
     fprintf(stderr,
             "batchlas: %s%s on %s: type=%c uplo=%s form=%s n=%" PRId64 " nrhs=%" PRId64
             " batch=%" PRId64 " -> %s (%s)\n",
-            request->operation->name, request->leaf ? " leaf" : "", h->device_name, key->type,
-            uplo_word(key->uplo), key->form, key->n, key->nrhs, key->batch, route->family->spelling,
+            request->operation->name, request->leaf ? " leaf" : "", h->device_name, key.type,
+            uplo_word(key.uplo), key.form, key.n, key.nrhs, key.batch, route->family->spelling,
             source);
-}
-
-void batchlas_record(batchlas_handle_t h, const route_request_t *request, const route_t *route) {
-    const char *tracing = getenv("BATCHLAS_SELECT_TRACE");
-    const char *path = getenv("BATCHLAS_COVERAGE_OUT");
-    const bool traced = tracing && *tracing && strcmp(tracing, "0");
-    const bool covered = path && *path && !request->leaf;
-    if (!traced && !covered)
-        return;
-    const route_key_t key = request->operation->key(request->problem);
-    if (traced)
-        trace(h, request, route, &key);
-    if (covered)
-        cover(path, request->operation->name, &key, route->family->spelling);
 }

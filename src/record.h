@@ -5,10 +5,11 @@
 
 #include "handle.h"
 
-/* Prints and records one choice, where the environment asks for it. Leaves are printed only: in the
- * coverage they would pass for the factorisation that they are a part of. */
-void batchlas_record(batchlas_handle_t h, const route_request_t *request, const route_t *route);
+/* Prints one choice, where BATCHLAS_SELECT_TRACE asks for it. */
+void batchlas_trace(batchlas_handle_t h, const route_request_t *request, const route_t *route);
 
+/* Records what ran, where BATCHLAS_COVERAGE_OUT asks for it. */
+void batchlas_cover(const operation_t *operation, const problem_t *problem, const family_t *family);
 void batchlas_coverage_flush(void);
 
 #endif

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-batchlas_status_t batchlas_step_choose(batchlas_handle_t h, const operation_t *operation,
-                                       const problem_t *problem, step_kind_t kind, step_t *step) {
+static batchlas_status_t choose(batchlas_handle_t h, const operation_t *operation,
+                                const problem_t *problem, step_kind_t kind, step_t *step) {
     const table_t *table = NULL;
     const batchlas_status_t loaded = batchlas_table_for(h, operation, &table);
     if (loaded != BATCHLAS_SUCCESS)
@@ -30,16 +30,30 @@ batchlas_status_t batchlas_step_choose(batchlas_handle_t h, const operation_t *o
         return batchlas_fail(h, BATCHLAS_NOT_SUPPORTED,
                              "%c%s: family %s does more than enqueue and cannot be captured",
                              scalar_letter(problem->type), operation->name, route.family->spelling);
-    batchlas_record(h, &request, &route);
+    if (!h->measuring)
+        batchlas_trace(h, &request, &route);
     *step = (step_t){operation, route.family};
     return BATCHLAS_SUCCESS;
+}
+
+/* A leaf is not covered: it would pass for the factorisation that it is a part of. */
+batchlas_status_t batchlas_step_choose(batchlas_handle_t h, const operation_t *operation,
+                                       const problem_t *problem, step_kind_t kind, step_t *step) {
+    const batchlas_status_t status = choose(h, operation, problem, kind, step);
+    if (status == BATCHLAS_SUCCESS && kind != LEAF_FAMILY && !h->measuring)
+        batchlas_cover(operation, problem, step->family);
+    return status;
 }
 
 batchlas_status_t batchlas_step_buffer_size(batchlas_handle_t h, const step_t *step,
                                             const problem_t *problem, size_t *bytes) {
     *bytes = 0;
-    return step->family->buffer_size ? step->family->buffer_size(h, problem, bytes)
-                                     : BATCHLAS_SUCCESS;
+    if (!step->family->buffer_size)
+        return BATCHLAS_SUCCESS;
+    ++h->measuring;
+    const batchlas_status_t status = step->family->buffer_size(h, problem, bytes);
+    --h->measuring;
+    return status;
 }
 
 batchlas_status_t batchlas_step_launch(batchlas_handle_t h, const step_t *step,
@@ -57,13 +71,15 @@ static batchlas_status_t choose_and_launch(batchlas_handle_t h, const operation_
     step_t step;
     size_t bytes = 0;
     void *workspace = NULL;
-    batchlas_status_t status = batchlas_step_choose(h, operation, problem, ANY_FAMILY, &step);
+    batchlas_status_t status = choose(h, operation, problem, ANY_FAMILY, &step);
     if (status == BATCHLAS_SUCCESS)
         status = batchlas_step_buffer_size(h, &step, problem, &bytes);
     if (status == BATCHLAS_SUCCESS)
         status = batchlas_workspace(h, bytes, &workspace);
     if (status == BATCHLAS_SUCCESS)
         status = batchlas_step_launch(h, &step, problem, workspace);
+    if (status == BATCHLAS_SUCCESS)
+        batchlas_cover(operation, problem, step.family);
     return status;
 }
 
