@@ -36,7 +36,7 @@ for suite in $suites; do
     status=$?
     seconds=$(($(date +%s) - start))
     passed=$(grep -c '^\[       OK \]' "$log")
-    wrong=$(grep -c '^\[  FAILED  \] [a-z0-9_]*$' "$log")
+    wrong=$(grep '^\[  FAILED  \] [a-z0-9_]*$' "$log" | sort -u | grep -c .)
     case $status in
     0) result=ok ran=$((ran + 1)) ;;
     77) continue ;;
@@ -44,9 +44,9 @@ for suite in $suites; do
     esac
     printf '%-20s %-8s %6d %6d %8d\n' "$suite" "$result" "$passed" "$wrong" "$seconds"
     grep '^worst ratio' "$log" | sed 's/^/    /'
-    # cmocka says it all at once and then again as a summary.
+    # cmocka says what failed where it does and once more at the end.
     [ "$status" -eq 0 ] || grep -v -e '^\[ RUN' -e '^\[       OK' -e '^worst ratio' "$log" |
-        sed 's/^/    /'
+        awk '!seen[$0]++ { print "    " $0 }'
 done
 printf '%d suites in %d s' "$ran" $(($(date +%s) - began))
 if [ "$ran" -eq 0 ]; then

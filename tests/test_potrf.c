@@ -221,9 +221,8 @@ enum { MAX_POSITIONS = 48 };
 
 /* All positions of a small order; of a larger one those next to the boundaries of panels. */
 static int positions_of(int n, int list[MAX_POSITIONS]) {
-    static const int edges[] = {0,  1,   2,   7,   8,   9,   15,  16,  17, 23, 24,
-                                31, 32,  33,  47,  48,  49,  63,  64,  65, 95, 96,
-                                97, 127, 128, 191, 192, 193, 255, 256, 257};
+    static const int edges[] = {0,  1,  7,  8,  9,  15, 16,  17,  31,  32,  33,  47, 48,
+                                63, 64, 65, 95, 96, 97, 127, 128, 191, 192, 255, 256};
     int count = 0;
     if (n <= 40) {
         for (int p = 0; p < n; ++p)
@@ -251,7 +250,12 @@ static void run_among_neighbours(const spd_t *failing, const spd_t *all_good, co
             if (!run(&c, &among_failing))
                 continue;
             c.s = all_good;
-            run(&c, &among_good);
+            among_good = operand(&c, PADDED, SENTINEL);
+            family_pin(line);
+            suite_expect_success(potrf(suite_handle(), &c, &among_good, NULL, false),
+                                 suite_handle());
+            family_unpin(line);
+            matrices_get(&among_good);
             suite_expect(items_agree(&among_failing, &among_good, failing->info));
             matrices_free(&among_failing);
             matrices_free(&among_good);
@@ -459,12 +463,12 @@ static void info_may_be_null(void **state) {
 /* One matrix in every place of a batch that fills the device, and again. */
 static void the_same_matrix_gives_the_same_bits_everywhere_and_again(void **state) {
     (void)state;
-    const int orders[] = {5, 16, 23, 32, 33, 64, 128};
+    const int orders[] = {5, 16, 23, 33, 64, 128};
     const kind_t kinds[] = {GRAM};
     EACH(type, types)
     EACH(order, orders) {
         const int n = orders[order_index];
-        const int64_t batch = suite_on_gpu() ? (n <= 64 ? 8192 : 2048) : (n <= 33 ? 1027 : 67);
+        const int64_t batch = suite_on_gpu() ? (n <= 64 ? 8192 : 2048) : (n <= 23 ? 1027 : 67);
         spd_t s = spd_make(types[type_index], n, 1, kinds, 1, 25);
         EACH(uplo, triangles) {
             const family_line_t *line;
@@ -475,7 +479,7 @@ static void the_same_matrix_gives_the_same_bits_everywhere_and_again(void **stat
                 name_case(&c, "one matrix");
                 if (!run(&c, &A)) /* checks that all items are the same bits */
                     continue;
-                for (int again = 0; again < 3; ++again) {
+                for (int again = 0; again < 2; ++again) {
                     matrices_t B = operand(&c, PADDED, SENTINEL);
                     family_pin(line);
                     suite_expect_success(potrf(suite_handle(), &c, &B, NULL, false),
