@@ -14,7 +14,7 @@ typedef struct {
     scalar_type_t type;
     int order; /* of L */
     int count; /* of right-hand sides */
-    int all;   /* of right-hand sides before tiling: what else chose between kernels would show */
+    int all;   /* of right-hand sides before tiling: these, and no tile's, decide on the kernel */
     double alpha[2];
     view_t L; /* lower triangle */
     bool unit;
@@ -26,6 +26,8 @@ typedef struct {
     int64_t x_first;
 } forward_solve_t;
 
+/* Rows of L that are taken at once, and right-hand sides of one device thread: what registers hold.
+ */
 enum { PANEL = 4, SIDES = 2 };
 
 #define BODY "trsm_device_body.h"

@@ -200,7 +200,7 @@ static ALWAYS_INLINE TARGET void IN(dot_rows)(int64_t m, const T *x, const T *co
         crossed[q] = (IN(few)){0};
     for (; j + FEW / 2 <= m; j += FEW / 2) {
         const IN(few) y = *(const IN(few_unaligned) *)(x + j);
-        IN(few) re, im;
+        IN(few) re = y, im = y;
         UNROLL
         for (int v = 0; v < FEW; ++v) {
             re[v] = y[v & ~1];
@@ -214,7 +214,7 @@ static ALWAYS_INLINE TARGET void IN(dot_rows)(int64_t m, const T *x, const T *co
         }
     }
     const R sign = conjugated ? -1 : 1;
-    IN(few) straight_sign, crossed_sign;
+    IN(few) straight_sign = {0}, crossed_sign = {0};
     UNROLL
     for (int v = 0; v < FEW; v += 2) {
         straight_sign[v] = 1;
@@ -224,7 +224,7 @@ static ALWAYS_INLINE TARGET void IN(dot_rows)(int64_t m, const T *x, const T *co
     }
     UNROLL
     for (int q = 0; q < PANEL; ++q) {
-        IN(few) swapped;
+        IN(few) swapped = crossed[q];
         UNROLL
         for (int v = 0; v < FEW; ++v)
             swapped[v] = crossed[q][v ^ 1];
