@@ -97,9 +97,12 @@ batchlas_status_t batchlas_run_buffer_size(batchlas_handle_t h, const operation_
                                            const problem_t *problem, size_t *bytes) {
     step_t step;
     *bytes = 0;
-    const batchlas_status_t status = batchlas_step_choose(h, operation, problem, ANY_FAMILY, &step);
-    return status == BATCHLAS_SUCCESS ? batchlas_step_buffer_size(h, &step, problem, bytes)
-                                      : status;
+    ++h->measuring;
+    batchlas_status_t status = choose(h, operation, problem, ANY_FAMILY, &step);
+    if (status == BATCHLAS_SUCCESS)
+        status = batchlas_step_buffer_size(h, &step, problem, bytes);
+    --h->measuring;
+    return status;
 }
 
 batchlas_status_t batchlas_run_empty(batchlas_handle_t h, int *info, int64_t batch) {
