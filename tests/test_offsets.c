@@ -143,9 +143,10 @@ static void compare(const place_t *near, const place_t *far, int64_t items) {
 }
 
 static void compare_in(int64_t ld, int64_t stride, int64_t items) {
-    const size_t near_elements = 4096;
+    const int64_t near_stride = OPERANDS * OPERAND_GAP + 32;
+    const size_t near_elements = (size_t)(items * near_stride);
     const size_t far_elements = (size_t)((items - 1) * stride + (N - 1) * ld) + 2048;
-    const place_t near = {sparse_alloc(near_elements), N, 3 * OPERAND_GAP + 32};
+    const place_t near = {sparse_alloc(near_elements), N, near_stride};
     const place_t far = {sparse_alloc(far_elements), ld, stride};
     if (!near.base || !far.base) {
         print_message("skipped: %zu bytes cannot be had\n", far_elements * sizeof(float));
