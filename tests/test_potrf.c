@@ -543,8 +543,7 @@ static void *work(void *argument) {
     batchlas_handle_t h = NULL;
     worker->status = batchlas_create(&h, suite_device());
     for (int round = 0; round < 20 && worker->status == BATCHLAS_SUCCESS; ++round) {
-        device_put(worker->A.device, worker->A.input,
-                   worker->A.elements * scalar_size(worker->A.type));
+        matrices_put(&worker->A);
         worker->status = potrf(h, worker->c, &worker->A, worker->info.device, false);
     }
     batchlas_destroy(h);
