@@ -14,7 +14,7 @@
 enum { N = 4, WIDTH = 3, AREA = N * N };
 
 /* Memory that is mostly never touched; NULL if the machine has not that much. */
-static float *sparse_alloc(size_t elements) {
+static void *sparse_alloc(size_t elements) {
 #if BATCHLAS_HAVE_GPU
     if (suite_on_gpu())
         return omp_target_alloc(elements * sizeof(float), suite_device());
@@ -24,7 +24,7 @@ static float *sparse_alloc(size_t elements) {
     return memory == MAP_FAILED ? NULL : memory;
 }
 
-static void sparse_free(float *memory, size_t elements) {
+static void sparse_free(void *memory, size_t elements) {
 #if BATCHLAS_HAVE_GPU
     if (suite_on_gpu()) {
         omp_target_free(memory, suite_device());
@@ -179,7 +179,7 @@ static void a_batch_may_exceed_2_to_the_31(void **state) {
         skip();
     const int64_t batch = ((int64_t)1 << 31) + 5;
     float *matrices = sparse_alloc((size_t)batch);
-    int *info = (int *)(void *)sparse_alloc((size_t)batch);
+    int *info = sparse_alloc((size_t)batch);
     if (!matrices || !info)
         skip();
     float *values = host_alloc(CHUNK, sizeof *values);
@@ -203,14 +203,14 @@ static void a_batch_may_exceed_2_to_the_31(void **state) {
         for (size_t i = 0; i < count; ++i) {
             const bool fails = (first + (int64_t)i) % 1000 == 999;
             if (infos[i] != fails || (!fails && values[i] != 2.0f))
-                suite_fail("item %lld: %g, info %d", (long long)(first + (int64_t)i),
+                suite_fail("item %lld: %g, info %d", (long long)first + (long long)i,
                            (double)values[i], infos[i]);
         }
     }
     free(values);
     free(infos);
     sparse_free(matrices, (size_t)batch);
-    sparse_free((float *)(void *)info, (size_t)batch);
+    sparse_free(info, (size_t)batch);
 }
 
 static const struct CMUnitTest tests[] = {
