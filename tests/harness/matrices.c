@@ -14,9 +14,7 @@
 #endif
 #if HAVE_ADDRESS_SANITIZER
 #include <sanitizer/asan_interface.h>
-
-const char *__asan_default_options(void);
-const char *__lsan_default_suppressions(void);
+#include <sanitizer/lsan_interface.h>
 
 /* A small quarantine: the suites free large blocks all the time. */
 const char *__asan_default_options(void) {
