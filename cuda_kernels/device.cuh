@@ -1,19 +1,78 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* All that the CUDA kernels use beyond plain C++: scalars, items of an operand, exchange within a
- * warp, asynchronous copies and the launch. No kernel writes assembly or a CUDA header's names
- * without a home here, so that one substitute for those names runs every kernel on the host. */
+/* All that the CUDA kernels use beyond plain C++: barriers, shared memory, scalars, items of an
+ * operand, exchange within a warp, asynchronous copies and the launch. What has no meaning but on a
+ * GPU stands in the first section alone, so that the kernels run on tests/simulation's device too.
+ */
 #ifndef BATCHLAS_DEVICE_CUH
 #define BATCHLAS_DEVICE_CUH
 
 #include "problem.h"
 #include "resident_capacity.h"
 
-#include <cuda_pipeline_primitives.h>
 #include <cuda_runtime.h>
+#ifdef __CUDACC__
+#include <cuda_pipeline_primitives.h>
+#endif
 
 #include <math.h>
 
 namespace batchlas_device {
+
+// ---- what differs between a GPU and its simulation ---------------------------------------------
+
+#ifdef __CUDACC__
+
+/* Of all threads of a block; where it is known to be of one warp, of this one. */
+template <int warps = 0> __device__ __forceinline__ void block_barrier() {
+    if constexpr (warps == 1)
+        __syncwarp();
+    else
+        __syncthreads();
+}
+__device__ __forceinline__ void warp_barrier() {
+    __syncwarp();
+}
+
+/* The block's object of this type: one for each type in a kernel. */
+template <class T> __device__ __forceinline__ T &shared_object() {
+    __shared__ T object;
+    return object;
+}
+/* The same for an object of which parts are read that nothing has written: what they hold must not
+ * matter, and the simulation fills it with something else each time. */
+template <class T> __device__ __forceinline__ T &shared_scratch() {
+    return shared_object<T>();
+}
+/* The shared memory that the launch gives, aligned to sixteen bytes. */
+template <class T> __device__ __forceinline__ T *dynamic_shared() {
+    extern __shared__ __align__(16) unsigned char bytes[];
+    return reinterpret_cast<T *>(bytes);
+}
+
+/* Begins to copy one scalar; it has arrived after copies_arrive() of the same thread. */
+template <class T> __device__ __forceinline__ void begin_copy(T *shared, const T *global) {
+    __pipeline_memcpy_async(shared, global, sizeof(T));
+}
+__device__ __forceinline__ void copies_arrive() {
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+}
+
+/* About 1 / sqrt(d), to some 22 bits, for a positive normal d. */
+__device__ __forceinline__ float rsqrt_estimate(float d) {
+    float r;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(d));
+    return r;
+}
+__device__ __forceinline__ double rsqrt_estimate(double d) {
+    double r;
+    asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(d));
+    return r;
+}
+
+#else
+using namespace simulation::primitives;
+#endif
 
 constexpr int warp_lanes = 32;
 constexpr unsigned all_lanes = 0xffffffffu;
@@ -134,26 +193,6 @@ template <class R> struct pivot {
     R inverse; // 1 / sqrt(d), within two units in the last place
 };
 
-/* About 1 / sqrt(d), to some 22 bits, for a positive normal d. */
-__device__ __forceinline__ float rsqrt_estimate(float d) {
-#ifdef __CUDACC__
-    float r;
-    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(d));
-    return r;
-#else
-    return 1 / sqrtf(d);
-#endif
-}
-__device__ __forceinline__ double rsqrt_estimate(double d) {
-#ifdef __CUDACC__
-    double r;
-    asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(d));
-    return r;
-#else
-    return 1 / sqrt(d);
-#endif
-}
-
 /* Whether ordinary_pivot may be used: d is positive, finite, and large enough that its residual
  * d - sqrt(d)^2 is not denormal. */
 __device__ __forceinline__ bool is_ordinary_pivot(float d) {
@@ -226,17 +265,6 @@ __device__ __forceinline__ complex_of<R> from_lane(complex_of<R> value, int sour
 template <class T> __device__ __forceinline__ T *from_warp_lane(T *value, int source) {
     return reinterpret_cast<T *>(
         __shfl_sync(all_lanes, reinterpret_cast<unsigned long long>(value), source));
-}
-
-// ---- between global and shared memory ----------------------------------------------------------
-
-/* Begins to copy one scalar; it has arrived after copies_arrive() of the same thread. */
-template <class T> __device__ __forceinline__ void begin_copy(T *shared, const T *global) {
-    __pipeline_memcpy_async(shared, global, sizeof(T));
-}
-__device__ __forceinline__ void copies_arrive() {
-    __pipeline_commit();
-    __pipeline_wait_prior(0);
 }
 
 // ---- launch ------------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ template <class T>
 __global__ void __launch_bounds__(register_tile<T>::threads, tile_shape<T>::blocks)
     multiply(gemm_arguments arguments) {
     using tile = register_tile<T>;
-    __shared__ typename tile::buffers shared;
+    auto &shared = shared_object<typename tile::buffers>();
 
     const int64_t item = blockIdx.x / arguments.tiles;
     if (arguments.skip && arguments.skip[item])

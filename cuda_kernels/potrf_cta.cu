@@ -98,13 +98,6 @@ template <class T, int panel> constexpr size_t bytes_of(int64_t n) {
 
 // ---- a block's work ----------------------------------------------------------------------------
 
-template <int warps> __device__ __forceinline__ void block_barrier() {
-    if constexpr (warps == 1)
-        __syncwarp();
-    else
-        __syncthreads();
-}
-
 template <class T, int panel, int warps, int rows, bool upper> struct matrix_on_chip {
     using R = real_of<T>;
     using layout = panel_row<T, panel>;
@@ -274,8 +267,7 @@ template <class T, int panel, int warps, int rows, bool upper> struct matrix_on_
 template <class T, int panel, int warps, int rows, int blocks, bool upper>
 __global__ void __launch_bounds__(warps *warp_lanes, blocks) factor(cta_arguments arguments) {
     using matrix = matrix_on_chip<T, panel, warps, rows, upper>;
-    extern __shared__ __align__(16) unsigned char dynamic_shared[];
-    __shared__ diagonal_block<T, panel> diagonal;
+    auto &diagonal = shared_object<diagonal_block<T, panel>>();
 
     const int64_t i = blockIdx.x;
     const int thread = static_cast<int>(threadIdx.x);
@@ -287,7 +279,7 @@ __global__ void __launch_bounds__(warps *warp_lanes, blocks) factor(cta_argument
     a.ld = arguments.A.ld;
     a.n = arguments.n;
     a.order = (arguments.n + panel - 1) / panel * panel;
-    a.finished = reinterpret_cast<granule<T> *>(dynamic_shared);
+    a.finished = dynamic_shared<granule<T>>();
     a.diagonal = &diagonal;
     if constexpr (upper)
         a.load_upper();

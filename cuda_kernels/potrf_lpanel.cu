@@ -139,7 +139,7 @@ template <class T, int panel, int rows, bool upper> struct left_looking {
         const bool holds_diagonal = own_row - own % warp_lanes <= 0;
         if (holds_diagonal)
             factor_diagonal<first>(x, j, own_row, *diagonal);
-        __syncthreads();
+        block_barrier();
         if (diagonal->failed)
             return;
         if (!holds_diagonal)
@@ -150,35 +150,30 @@ template <class T, int panel, int rows, bool upper> struct left_looking {
 
 template <class T, int panel, int rows, bool upper>
 __global__ void __launch_bounds__(most_threads) factor(lpanel_arguments arguments) {
-    extern __shared__ __align__(16) unsigned char dynamic_shared[];
-    __shared__ diagonal_block<T, panel> diagonal;
+    auto &diagonal = shared_object<diagonal_block<T, panel>>();
 
     const int64_t i = blockIdx.x;
     const int thread = static_cast<int>(threadIdx.x);
     if (arguments.info_base > 0 && arguments.info && arguments.info[i] != 0)
         return;
-    const left_looking<T, panel, rows, upper> a = {item_of<T>(arguments.A, i),
-                                                   arguments.A.ld,
-                                                   arguments.n,
-                                                   thread,
-                                                   static_cast<int>(blockDim.x),
-                                                   reinterpret_cast<T *>(dynamic_shared),
-                                                   &diagonal};
+    const left_looking<T, panel, rows, upper> a = {
+        item_of<T>(arguments.A, i),   arguments.A.ld,      arguments.n, thread,
+        static_cast<int>(blockDim.x), dynamic_shared<T>(), &diagonal};
 
     int failed = 0;
 #pragma unroll 1
     for (int j = 0; j < a.n && failed == 0; j += panel) {
         a.load_pivots(j);
-        __syncthreads();
+        block_barrier();
         const int last_of_warp = thread / warp_lanes * warp_lanes + warp_lanes - 1;
         if (last_of_warp >= j)
             a.template factor_panel<0>(j);
         else if (rows > 1 && last_of_warp + a.threads >= j)
             a.template factor_panel<rows - 1>(j);
         else
-            __syncthreads();
+            block_barrier();
         failed = diagonal.failed ? j + diagonal.failed : 0;
-        __syncthreads();
+        block_barrier();
     }
     if (thread == 0 && arguments.info && (failed || arguments.info_base == 0))
         arguments.info[i] = failed ? arguments.info_base + failed : 0;

@@ -67,7 +67,7 @@ __device__ __forceinline__ void factor_diagonal(T (&x)[rows][panel], int j, int 
         }
         if (own_row >= 0 && own_row < panel)
             diagonal.column[c][own_row] = x[first][c];
-        __syncwarp();
+        warp_barrier();
         update_columns<first>(x, c, diagonal);
     }
     if (own_row == 0)

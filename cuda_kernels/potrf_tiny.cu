@@ -242,7 +242,7 @@ __device__ __forceinline__ void factor_panel(granule<T> *matrix, int p, int q, i
                 (r < owned - 1 ? own + r * lanes : own_last)[h * place::plane] = g;
             }
     }
-    __syncwarp();
+    warp_barrier();
 }
 
 /* All panels in which a lane owns `owned` rows, then those with fewer. */
@@ -264,7 +264,8 @@ template <class T, int N, int least, int lanes, int warps, int blocks>
 __global__ void __launch_bounds__(warps *warp_lanes, blocks) factor(tiny_arguments arguments) {
     using place = triangle<T, N, lanes>;
     constexpr int matrices = warp_lanes / lanes;
-    __shared__ granule<T> shared[warps * matrices * place::granules];
+    // Whole granules are read across the diagonal and past the order; none of that is kept.
+    auto &shared = shared_scratch<granule<T>[warps * matrices * place::granules]>();
 
     const int lane = static_cast<int>(threadIdx.x) % warp_lanes;
     const int warp = static_cast<int>(threadIdx.x) / warp_lanes;
@@ -292,7 +293,7 @@ __global__ void __launch_bounds__(warps *warp_lanes, blocks) factor(tiny_argumen
             visit_triangle<T, N, lanes, least, false>(at, from, n, ld, load);
     }
     copies_arrive();
-    __syncwarp();
+    warp_barrier();
 
     int failed = 0;
     factor_panels<T, N, lanes, (N + lanes - 1) / lanes>(matrix, q, n, &failed);

@@ -138,7 +138,7 @@ template <class T> struct register_tile {
         for (int k = 0; k < depth; k += shape::depth) {
             put(shared.a[buffer], coming_a, a.k_step == 1);
             put(shared.b[buffer], coming_b, b.k_step == 1);
-            __syncthreads();
+            block_barrier();
             if (k + shape::depth < depth) {
                 fetch(coming_a, a, first_row, k + shape::depth, depth);
                 fetch(coming_b, b, first_column, k + shape::depth, depth);

@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(register_tile<T>::threads, tile_shape<T>::bloc
     update(syrk_arguments arguments) {
     using tile = register_tile<T>;
     using R = real_of<T>;
-    __shared__ typename tile::buffers shared;
+    auto &shared = shared_object<typename tile::buffers>();
 
     const int64_t item = blockIdx.x / arguments.tiles;
     if (arguments.skip && arguments.skip[item])

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the parts of the simulated device know of each other. */
+#ifndef BATCHLAS_SIMULATION_INTERNAL_H
+#define BATCHLAS_SIMULATION_INTERNAL_H
+
+#include "simulation/control.h"
+#include "simulation/machine.h"
+
+#include <vector>
+
+namespace simulation {
+
+constexpr int lanes = 32;
+constexpr unsigned most_threads = 1024;
+
+// As on sm_90.
+constexpr size_t shared_limit = 232448;
+constexpr size_t shared_limit_unasked = 49152;
+
+// ---- threads (threads.cpp) ---------------------------------------------------------------------
+
+/* Logical time: seen[t] is the last step of thread t that a barrier puts before what this thread
+ * does now; its own entry counts its steps. */
+struct clock_vector {
+    uint32_t *seen;
+    unsigned self;
+};
+
+struct copy {
+    void *to;
+    const void *from;
+    size_t bytes;
+    const void *code;
+};
+
+/* The running thread's; NULL outside kernels. */
+const clock_vector *running_clock();
+std::vector<copy> &running_copies();
+unsigned block_threads();
+/* Any bits at all, NaN and infinities among them; the schedule's seed decides. */
+void fill_with_noise(void *memory, size_t bytes);
+/* Perhaps lets another thread go on first. */
+void maybe_yield();
+/* Whether the running thread may touch memory that is no device's: its own stack, constants, its
+ * parameters. */
+bool is_private(const void *address, bool is_write);
+
+// ---- memory (memory.cpp) -----------------------------------------------------------------------
+
+void begin_launch();
+void begin_block(size_t dynamic_shared_bytes);
+void end_block();
+/* The running thread's copies land. */
+void land_copies();
+
+// ---- faults (fault.cpp) ------------------------------------------------------------------------
+
+/* An access or a place in the code, to be named by its line when somebody asks. */
+struct code_place {
+    const char *doing; // "write by thread"
+    unsigned thread;
+    const void *code;
+};
+
+extern "C" char __executable_start; // the linker's
+
+/* Addresses of code as offsets into the program: short, and what debug information goes by. */
+inline size_t program_offset(const void *code) {
+    return static_cast<size_t>(static_cast<const char *>(code) - &__executable_start);
+}
+
+/* Records the fault of the running thread, or of the block if it is none's. */
+void record_fault(const char *kind, std::vector<code_place> places, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* The same, and ends the launch. */
+[[noreturn]] void fault(const char *kind, std::vector<code_place> places, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+[[noreturn]] void abandon_launch(); // threads.cpp
+const void *running_kernel();       // threads.cpp
+
+} // namespace simulation
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A CUDA device on the CPU: every thread of a block is a fiber, blocks run one after the other, and
+ * each access to memory is checked. What kernels and launchers need of it; control.h has the rest.
+ *
+ * An access is wrong if it leaves every allocation, reads shared memory that nothing has written,
+ * meets an asynchronous copy under way, or may come before or after another thread's access to the
+ * same four bytes, one of the two a write: no barrier lies between them, whatever the schedule. */
+#ifndef BATCHLAS_SIMULATION_MACHINE_H
+#define BATCHLAS_SIMULATION_MACHINE_H
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+namespace simulation {
+
+struct extent {
+    unsigned x = 1, y = 1, z = 1;
+    extent() = default;
+    explicit extent(unsigned count) : x(count) {}
+};
+
+/* Where the running thread is. */
+struct place {
+    extent thread, block, block_size, grid;
+};
+extern place here;
+
+/* Names a barrier by the line it stands on. */
+struct source_line {
+    const char *file;
+    int line;
+    static constexpr source_line current(const char *file = __builtin_FILE(),
+                                         int line = __builtin_LINE()) {
+        return {file, line};
+    }
+};
+
+// ---- what device.cuh builds on -----------------------------------------------------------------
+
+enum class barrier_kind { block, warp, copies };
+void meet(barrier_kind kind, source_line where);
+
+/* The bits that lane `source` of the own group of `width` lanes gives; a barrier of these lanes. */
+uint64_t exchange(unsigned mask, uint64_t bits, int source, int width);
+
+/* The block's one object for this tag, either unwritten or full of what the schedule's seed says.
+ */
+enum class contents { none, arbitrary };
+void *shared_memory(const void *tag, size_t bytes, contents initial);
+void *dynamic_shared_memory();
+
+/* A copy lands at the last legal moment: in copies_arrive() of the same thread. */
+void begin_copy_bytes(void *shared, const void *global, size_t bytes);
+
+// ---- launch ------------------------------------------------------------------------------------
+
+struct kernel_call {
+    const void *kernel; // its address, which names it
+    const void *parameters;
+    size_t bytes; // of the parameters, which threads may read
+    void (*run)(const void *parameters);
+};
+enum class outcome { done, refused, failed };
+
+bool allow_dynamic_shared(const void *kernel, size_t bytes);
+outcome launch(extent grid, extent block, size_t dynamic_shared_bytes, const kernel_call &call);
+
+// ---- device.cuh's first section ----------------------------------------------------------------
+
+namespace primitives {
+
+template <int warps = 0> void block_barrier(source_line where = source_line::current()) {
+    meet(warps == 1 ? barrier_kind::warp : barrier_kind::block, where);
+}
+inline void warp_barrier(source_line where = source_line::current()) {
+    meet(barrier_kind::warp, where);
+}
+
+template <class T> T &shared_object() {
+    static const char tag = 0;
+    return *static_cast<T *>(shared_memory(&tag, sizeof(T), contents::none));
+}
+template <class T> T &shared_scratch() {
+    static const char tag = 0;
+    return *static_cast<T *>(shared_memory(&tag, sizeof(T), contents::arbitrary));
+}
+template <class T> T *dynamic_shared() {
+    return static_cast<T *>(dynamic_shared_memory());
+}
+
+template <class T> void begin_copy(T *shared, const T *global) {
+    begin_copy_bytes(shared, global, sizeof(T));
+}
+inline void copies_arrive(source_line where = source_line::current()) {
+    meet(barrier_kind::copies, where);
+}
+
+template <class R> R rsqrt_estimate(R d) {
+    return 1 / std::sqrt(d);
+}
+
+} // namespace primitives
+
+} // namespace simulation
+
+#endif
