@@ -13,7 +13,7 @@ extern "C" {
 
 /* Which of the threads that can go on does so. A thread runs until it has to wait for others, under
  * RANDOM also only to its next access to memory, every now and then. */
-typedef enum { ROUND_ROBIN, REVERSED, WARP_AHEAD, WARP_BEHIND, RANDOM, ORDER_COUNT } order_t;
+typedef enum { ROUND_ROBIN, BACKWARDS, WARP_AHEAD, WARP_BEHIND, RANDOM, ORDER_COUNT } order_t;
 typedef struct {
     order_t order;
     unsigned warp; /* the one that runs ahead or lags, modulo the warps of a block */

@@ -46,6 +46,11 @@ struct fiber {
     std::vector<copy> copies;
 };
 
+/* Lanes of a warp, as bits. Those the block does not have count as returned. */
+struct warp_state {
+    unsigned waiting, returned;
+};
+
 struct barrier_site {
     barrier_kind kind;
     int64_t passed;
@@ -54,6 +59,7 @@ using site_key = std::pair<std::string, int>;
 
 struct machine {
     fiber fibers[most_threads];
+    warp_state warps[most_threads / lanes];
     std::vector<uint32_t> clocks;
     unsigned threads = 0;
     fiber *running = nullptr;
@@ -69,15 +75,16 @@ struct machine {
     std::mt19937_64 random;
 
     std::map<site_key, barrier_site> sites;
-    site_key removed;
+    std::map<std::pair<const char *, int>, barrier_site *> sites_by_address; // of the file's name
+    barrier_site *removed = nullptr;
 };
 machine m;
 
 unsigned index_of(const fiber &f) {
     return static_cast<unsigned>(&f - m.fibers);
 }
-fiber *warp_of(const fiber &f) {
-    return m.fibers + index_of(f) / lanes * lanes;
+warp_state &warp_of(const fiber &f) {
+    return m.warps[index_of(f) / lanes];
 }
 
 // ---- fibers ------------------------------------------------------------------------------------
@@ -96,6 +103,7 @@ void live() {
         if (!m.running->copies.empty())
             fault("copy under way", {}, "a thread returned before its copies had landed");
         m.running->state = status::returned;
+        warp_of(*m.running).returned |= 1u << index_of(*m.running) % lanes;
         leave();
     }
 }
@@ -154,7 +162,7 @@ int next_thread(unsigned last) {
     const unsigned begin = m.schedule.warp % std::max(warps, 1u) * lanes;
     const unsigned end = std::min(begin + lanes, m.threads);
     switch (m.schedule.order) {
-    case REVERSED:
+    case BACKWARDS:
         for (unsigned i = 1; i <= m.threads; ++i)
             if (is_ready((last + m.threads - i) % m.threads))
                 return static_cast<int>((last + m.threads - i) % m.threads);
@@ -189,13 +197,18 @@ template <class Each> void join_clocks(Each each) {
         std::copy(latest.begin(), latest.end(), f.clock.seen);
         ++f.clock.seen[f.clock.self];
         f.state = status::ready;
+        warp_of(f).waiting &= ~(1u << index_of(f) % lanes);
     });
 }
 
-template <class Call> void for_lanes(fiber *warp, unsigned mask, Call call) {
-    for (int lane = 0; lane < lanes; ++lane)
-        if (mask >> lane & 1)
-            call(warp[lane]);
+/* The lanes of the own warp that the mask names. */
+template <class Call> void for_lanes(const fiber &self, unsigned mask, Call call) {
+    fiber *const first = m.fibers + index_of(self) / lanes * lanes;
+    for (; mask; mask &= mask - 1)
+        call(first[__builtin_ctz(mask)]);
+}
+fiber &first_lane(const fiber &self, unsigned mask) {
+    return m.fibers[index_of(self) / lanes * lanes + static_cast<unsigned>(__builtin_ctz(mask))];
 }
 
 const char *name_of(reason why) {
@@ -217,36 +230,33 @@ bool is_same_call(const wait &a, const wait &b) {
 
 /* Whether all lanes of the own mask wait in the same call. */
 bool is_warp_complete(fiber &self) {
-    fiber *const warp = warp_of(self);
-    bool complete = true;
-    for (unsigned lane = 0; lane < lanes; ++lane) {
-        if (!(self.waits.mask >> lane & 1))
-            continue;
-        const fiber &other = warp[lane];
-        if (index_of(other) >= m.threads)
-            fault("divergence", {}, "%s names a lane that the block does not have",
-                  describe(self.waits).c_str());
-        if (other.state == status::returned)
-            fault("divergence", {}, "%s waits for thread %u, which has returned",
-                  describe(self.waits).c_str(), index_of(other));
-        if (&other != &self && other.state == status::waiting &&
-            !is_same_call(other.waits, self.waits))
+    warp_state &warp = warp_of(self);
+    const unsigned mask = self.waits.mask;
+    const unsigned own = 1u << index_of(self) % lanes;
+    if (const unsigned gone = mask & warp.returned)
+        fault("divergence", {}, "%s waits for thread %u, which has returned",
+              describe(self.waits).c_str(), index_of(first_lane(self, gone)));
+    if (const unsigned others = mask & warp.waiting) {
+        const fiber &other = first_lane(self, others);
+        if (!is_same_call(other.waits, self.waits))
             fault("divergence", {}, "%s waits for thread %u, which is at %s",
                   describe(self.waits).c_str(), index_of(other), describe(other.waits).c_str());
-        complete = complete && (&other == &self || other.state == status::waiting);
     }
-    return complete;
+    warp.waiting |= own;
+    return (mask & ~warp.waiting) == 0;
 }
 
 void wait_for_block(source_line where) {
     fiber &self = *m.running;
     self.waits = {reason::block_barrier, where, nullptr, 0, 0, 0, 0};
-    const fiber *const warp = warp_of(self);
-    for (int lane = 0; lane < lanes; ++lane)
-        if (warp[lane].state == status::waiting && !is_same_call(warp[lane].waits, self.waits))
+    warp_state &warp = warp_of(self);
+    if (warp.waiting) {
+        const fiber &other = first_lane(self, warp.waiting);
+        if (!is_same_call(other.waits, self.waits))
             fault("divergence", {}, "%s, while thread %u of the warp is at %s",
-                  describe(self.waits).c_str(), index_of(warp[lane]),
-                  describe(warp[lane].waits).c_str());
+                  describe(self.waits).c_str(), index_of(other), describe(other.waits).c_str());
+    }
+    warp.waiting |= 1u << index_of(self) % lanes;
     self.state = status::waiting;
     if (++m.at_block_barrier < m.threads) {
         leave();
@@ -267,7 +277,7 @@ void wait_for_warp(source_line where) {
         leave();
         return;
     }
-    join_clocks([&self](auto call) { for_lanes(warp_of(self), self.waits.mask, call); });
+    join_clocks([&self](auto call) { for_lanes(self, self.waits.mask, call); });
 }
 
 /* Nobody can go on. */
@@ -301,6 +311,8 @@ void run_block(unsigned block, size_t dynamic_shared_bytes) {
         f.clock.seen[t] = 1;
         f.copies.clear();
     }
+    for (unsigned w = 0; w * lanes < m.threads; ++w)
+        m.warps[w] = {0, m.threads - w * lanes < lanes ? ~0u << (m.threads - w * lanes) : 0u};
     unsigned last = m.threads - 1;
     unsigned returned = 0;
     while (returned < m.threads && !m.abandoned) {
@@ -316,9 +328,14 @@ void run_block(unsigned block, size_t dynamic_shared_bytes) {
     end_block();
 }
 
-std::string file_name(const char *path) {
-    const char *const slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
+barrier_site &site_at(barrier_kind kind, source_line where) {
+    barrier_site *&known = m.sites_by_address[{where.file, where.line}];
+    if (!known) {
+        const char *const slash = strrchr(where.file, '/');
+        const site_key key = {slash ? slash + 1 : where.file, where.line};
+        known = &m.sites.try_emplace(key, barrier_site{kind, 0}).first->second;
+    }
+    return *known;
 }
 
 } // namespace
@@ -367,9 +384,8 @@ void abandon_launch() {
 }
 
 void meet(barrier_kind kind, source_line where) {
-    const site_key key = {file_name(where.file), where.line};
-    barrier_site &site = m.sites.try_emplace(key, barrier_site{kind, 0}).first->second;
-    if (key == m.removed)
+    barrier_site &site = site_at(kind, where);
+    if (&site == m.removed)
         return;
     ++site.passed;
     switch (kind) {
@@ -391,16 +407,15 @@ uint64_t exchange(unsigned mask, uint64_t bits, int source, int width) {
         leave();
         return self.received;
     }
-    fiber *const warp = warp_of(self);
-    join_clocks([&](auto call) { for_lanes(warp, mask, call); });
-    for_lanes(warp, mask, [&](fiber &f) {
+    join_clocks([&](auto call) { for_lanes(self, mask, call); });
+    for_lanes(self, mask, [&](fiber &f) {
         const unsigned group = ~static_cast<unsigned>(f.waits.width - 1);
         const unsigned lane =
             (index_of(f) % lanes & group) | (static_cast<unsigned>(f.waits.source) & ~group);
         if (!(mask >> lane & 1))
             fault("divergence", {{"shuffle by", index_of(f), f.waits.code}},
                   "a shuffle asks lane %u, which takes no part", lane);
-        f.received = warp[lane].waits.bits;
+        f.received = first_lane(f, 1u << lane).waits.bits;
     });
     return self.received;
 }
@@ -427,7 +442,7 @@ outcome launch(extent grid, extent block, size_t dynamic_shared_bytes, const ker
     here.block_size = block;
     begin_launch();
     for (unsigned i = 0; i < grid.x && !m.abandoned; ++i)
-        run_block(m.schedule.order == REVERSED ? grid.x - 1 - i : i, dynamic_shared_bytes);
+        run_block(m.schedule.order == BACKWARDS ? grid.x - 1 - i : i, dynamic_shared_bytes);
     if (m.abandoned)
         for (fiber &f : m.fibers)
             f.started = false;
@@ -447,7 +462,7 @@ void simulation_schedule(schedule_t schedule) {
 
 const char *schedule_name(schedule_t schedule) {
     static char text[64];
-    static const char *const names[] = {"round robin", "reversed", "a warp ahead", "a warp behind",
+    static const char *const names[] = {"round robin", "backwards", "a warp ahead", "a warp behind",
                                         "random"};
     const char *const name = names[schedule.order];
     switch (schedule.order) {
@@ -482,5 +497,5 @@ const barrier_t *simulation_barrier(int index) {
 }
 
 void simulation_remove_barrier(const barrier_t *barrier) {
-    m.removed = barrier ? site_key{barrier->file, barrier->line} : site_key{};
+    m.removed = barrier ? &m.sites.at({barrier->file, barrier->line}) : nullptr;
 }

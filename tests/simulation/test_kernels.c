@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Every CUDA kernel on the simulated device: right, the same bits under every schedule, no barrier
+ * too few and none too many. The families come from the library's own candidate tables. */
+#include "harness/calls.h"
+#include "harness/grid.h"
+#include "harness/reference.h"
+
+#include "run.h"
+#include "simulation/control.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One problem for one family. Forms number what the operation distinguishes: triangles, ops. */
+typedef struct {
+    const family_t *family;
+    scalar_type_t type;
+    int form;
+    int n;
+} subject_t;
+
+typedef struct {
+    const operation_t *operation;
+    int forms;
+    const int *orders; /* up to 0 */
+    /* Makes the call; the result is what it wrote, and is judged if it is to be. */
+    batchlas_status_t (*run)(const subject_t *subject, bool judged, matrices_t *result);
+} subject_kind_t;
+
+/* ---- potrf ----------------------------------------------------------------------------------- */
+
+/* Around every order at which a family changes its geometry. */
+static const int potrf_orders[] = {1,   2,   3,   4,   5,   7,   8,   9,   15,  16,  17,  23,  24,
+                                   25,  31,  32,  33,  63,  64,  65,  95,  96,  97,  127, 128, 129,
+                                   159, 160, 161, 191, 192, 193, 224, 225, 255, 256, 257, 0};
+
+enum { DISTINCT = 5 }; /* prime to the matrices of a block, so that each fails somewhere */
+
+/* One of five matrices fails, at a place that n decides. */
+static const spd_t *potrf_matrices(scalar_type_t type, int n) {
+    static spd_t made;
+    if (!made.A || made.type != type || made.n != n) {
+        const kind_t kinds[] = {RANDOM_CONDITION_2, GRAM, MATERN};
+        if (made.A)
+            spd_free(&made);
+        made = spd_make(type, n, DISTINCT, kinds, COUNT(kinds), (uint64_t)n);
+        plant_failure(type, n, spd_matrix(&made, 1), n / 2);
+        spd_factor(&made);
+    }
+    return &made;
+}
+
+static batchlas_status_t run_potrf(const subject_t *subject, bool judged, matrices_t *result) {
+    const int n = subject->n;
+    const batchlas_uplo_t uplo = triangles[subject->form];
+    /* Blocks full of small matrices, and a block that is not. */
+    const int64_t batch = n <= 9 ? 37 : n <= 33 ? 13 : n <= 65 ? 3 : 2;
+    const spd_t *s = potrf_matrices(subject->type, n);
+    matrices_t A = matrices_make(subject->type, n, n, batch, PADDED, triangle_of(uplo));
+    A.real_diagonal = scalar_is_complex(subject->type);
+    matrices_fill(&A, SENTINEL);
+    spd_set(s, &A);
+    matrices_put(&A);
+    ints_t info = ints_make(batch);
+    const call_t potrf = {.routine = POTRF,
+                          .p = {.type = subject->type,
+                                .uplo = uplo,
+                                .n = n,
+                                .A = matrices_strided(&A),
+                                .info = info.device,
+                                .batch = batch}};
+    const batchlas_status_t status = call(suite_handle(), &potrf);
+    matrices_get(&A);
+    ints_get(&info);
+    if (status == BATCHLAS_SUCCESS && judged) {
+        int *expected = spd_infos(s, batch);
+        suite_expect(padding_is_untouched(&A));
+        suite_expect(ints_are(&info, expected));
+        suite_expect(factors_are_right(&A, uplo, s));
+        free(expected);
+    }
+    ints_free(&info);
+    *result = A;
+    return status;
+}
+
+/* ---- gemm, syrk and herk --------------------------------------------------------------------- */
+
+/* Around the tiles. */
+static const int product_orders[] = {1, 5, 31, 32, 33, 63, 64, 65, 100, 0};
+
+static const batchlas_op_t ops[] = {BATCHLAS_NO_TRANS, BATCHLAS_TRANS, BATCHLAS_CONJ_TRANS};
+static const wide_t alpha = {0.75L, 0}, beta = {-0.5L, 0};
+enum { PRODUCTS = 2 };
+
+static matrices_t dense(scalar_type_t type, int rows, int columns, region_t region, uint64_t seed) {
+    matrices_t M = matrices_make(type, rows, columns, PRODUCTS, PADDED, region);
+    wide_t *values = host_alloc((size_t)rows * (size_t)columns, sizeof *values);
+    matrices_fill(&M, SENTINEL);
+    for (int i = 0; i < PRODUCTS; ++i) {
+        generate_dense(type, rows, columns, seed + (uint64_t)i, values);
+        for (int j = 0; j < (region == ALL ? 0 : rows); ++j)
+            values[j * (rows + 1)].im = 0;
+        matrices_set(&M, i, values);
+    }
+    free(values);
+    matrices_put(&M);
+    return M;
+}
+
+static void judge_product(batchlas_op_t opa, batchlas_op_t opb, int k, const matrices_t *A,
+                          const matrices_t *B, uint64_t seed_c, const matrices_t *C) {
+    const size_t area = (size_t)C->rows * (size_t)C->columns;
+    wide_t *a = host_alloc((size_t)A->rows * (size_t)A->columns, sizeof *a);
+    wide_t *b = host_alloc((size_t)B->rows * (size_t)B->columns, sizeof *b);
+    wide_t *expected = host_alloc(area, sizeof *expected);
+    long double *magnitude = host_alloc(area, sizeof *magnitude);
+    suite_expect(padding_is_untouched(C));
+    for (int i = 0; i < PRODUCTS; ++i) {
+        matrices_item(A, i, a);
+        matrices_item(B, i, b);
+        generate_dense(C->type, C->rows, C->columns, seed_c + (uint64_t)i, expected);
+        for (int j = 0; j < (C->region == ALL ? 0 : C->rows); ++j)
+            expected[j * (C->rows + 1)].im = 0;
+        reference_gemm(opa, opb, C->rows, C->columns, k, alpha, a, b, beta, expected, magnitude);
+        suite_expect(elements_are_near(C, i, expected, magnitude, k + 4));
+    }
+    free(a);
+    free(b);
+    free(expected);
+    free(magnitude);
+}
+
+static batchlas_status_t run_gemm(const subject_t *subject, bool judged, matrices_t *result) {
+    const batchlas_op_t opa = ops[subject->form / COUNT(ops)],
+                        opb = ops[subject->form % COUNT(ops)];
+    const int m = subject->n, n = subject->n + 3, k = subject->n / 2 + 9;
+    const bool a_plain = opa == BATCHLAS_NO_TRANS, b_plain = opb == BATCHLAS_NO_TRANS;
+    matrices_t A = dense(subject->type, a_plain ? m : k, a_plain ? k : m, ALL, 1);
+    matrices_t B = dense(subject->type, b_plain ? k : n, b_plain ? n : k, ALL, 11);
+    matrices_t C = dense(subject->type, m, n, ALL, 21);
+    const call_t gemm = {.routine = GEMM,
+                         .p = {.type = subject->type,
+                               .op_a = opa,
+                               .op_b = opb,
+                               .m = m,
+                               .n = n,
+                               .k = k,
+                               .alpha = {(double)alpha.re, 0},
+                               .beta = {(double)beta.re, 0},
+                               .A = matrices_strided(&A),
+                               .B = matrices_strided(&B),
+                               .C = matrices_strided(&C),
+                               .batch = PRODUCTS}};
+    const batchlas_status_t status = call(suite_handle(), &gemm);
+    matrices_get(&A);
+    matrices_get(&B);
+    matrices_get(&C);
+    if (status == BATCHLAS_SUCCESS && judged)
+        judge_product(opa, opb, k, &A, &B, 21, &C);
+    matrices_free(&A);
+    matrices_free(&B);
+    *result = C;
+    return status;
+}
+
+static batchlas_status_t run_syrk(const subject_t *subject, bool judged, matrices_t *result) {
+    const batchlas_uplo_t uplo = triangles[subject->form % 2];
+    const bool plain = subject->form / 2 == 0;
+    const batchlas_op_t other =
+        scalar_is_complex(subject->type) ? BATCHLAS_CONJ_TRANS : BATCHLAS_TRANS;
+    const int n = subject->n, k = subject->n / 2 + 9;
+    matrices_t A = dense(subject->type, plain ? n : k, plain ? k : n, ALL, 1);
+    matrices_t C = dense(subject->type, n, n, triangle_of(uplo), 21);
+    const call_t syrk = {.routine = SYRK,
+                         .p = {.type = subject->type,
+                               .uplo = uplo,
+                               .op_a = plain ? BATCHLAS_NO_TRANS : other,
+                               .n = n,
+                               .k = k,
+                               .alpha = {(double)alpha.re, 0},
+                               .beta = {(double)beta.re, 0},
+                               .A = matrices_strided(&A),
+                               .C = matrices_strided(&C),
+                               .batch = PRODUCTS}};
+    const batchlas_status_t status = call(suite_handle(), &syrk);
+    matrices_get(&A);
+    matrices_get(&C);
+    if (status == BATCHLAS_SUCCESS && judged)
+        judge_product(plain ? BATCHLAS_NO_TRANS : other, plain ? other : BATCHLAS_NO_TRANS, k, &A,
+                      &A, 21, &C);
+    matrices_free(&A);
+    *result = C;
+    return status;
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+static const subject_kind_t kinds[] = {
+    {&batchlas_potrf_operation, 2, potrf_orders, run_potrf},
+    {&batchlas_gemm_operation, 9, product_orders, run_gemm},
+    {&batchlas_syrk_operation, 4, product_orders, run_syrk},
+};
+
+/* A family of kernels of its own, not one that is composed of others' or of target regions. */
+static bool has_kernels(const family_t *family) {
+    return family->place == ON_GPU && family->origin == NATIVE;
+}
+
+static const char *name_of(const subject_kind_t *kind, const subject_t *subject) {
+    static char name[128];
+    snprintf(name, sizeof name, "%c%s %s, form %d, n %d", scalar_letter(subject->type),
+             kind->operation->name, subject->family->spelling, subject->form, subject->n);
+    return name;
+}
+
+/* False where the family refuses the problem. */
+static bool run(const subject_kind_t *kind, const subject_t *subject, bool judged,
+                matrices_t *result) {
+    suite_setenv(kind->operation->pin_variable, subject->family->spelling);
+    const batchlas_status_t status = kind->run(subject, judged, result);
+    if (status == BATCHLAS_SUCCESS)
+        return true;
+    matrices_free(result);
+    if (status != BATCHLAS_ROUTE_UNAVAILABLE)
+        suite_fail("%s\n%s", batchlas_last_error(suite_handle()),
+                   simulation_fault() ? simulation_fault() : "");
+    return false;
+}
+
+/* ---- schedules ------------------------------------------------------------------------------- */
+
+static const schedule_t schedules[] = {{.order = RANDOM, .seed = 1},
+                                       {.order = BACKWARDS},
+                                       {.order = WARP_AHEAD, .warp = 1},
+                                       {.order = WARP_BEHIND},
+                                       {.order = WARP_BEHIND, .warp = 1}};
+
+static void compare_schedules(const subject_kind_t *kind, const subject_t *subject) {
+    matrices_t first, other;
+    suite_case("%s", name_of(kind, subject));
+    simulation_schedule((schedule_t){.order = ROUND_ROBIN});
+    if (!run(kind, subject, true, &first))
+        return;
+    const int count = subject->n <= 33 || suite_extended() ? COUNT(schedules) : 1;
+    for (int i = 0; i < count; ++i) {
+        simulation_schedule(schedules[i]);
+        suite_case("%s, %s", name_of(kind, subject), schedule_name(schedules[i]));
+        if (!run(kind, subject, false, &other))
+            suite_fail("what ran once is refused");
+        suite_expect(items_agree(&first, &other, NULL));
+        matrices_free(&other);
+    }
+    matrices_free(&first);
+}
+
+static void kernels_give_the_same_right_bits_under_every_schedule(void **state) {
+    (void)state;
+    EACH(kind, kinds)
+    EACH(type, types)
+    for (const int *n = kinds[kind_index].orders; *n; ++n)
+        for (int f = 0; f < kinds[kind_index].operation->family_count; ++f) {
+            const subject_kind_t *kind = &kinds[kind_index];
+            for (int form = 0; form < kind->forms && has_kernels(&kind->operation->families[f]);
+                 ++form)
+                compare_schedules(
+                    kind, &(subject_t){&kind->operation->families[f], types[type_index], form, *n});
+        }
+}
+
+/* ---- barriers -------------------------------------------------------------------------------- */
+
+/* One order for every way through a kernel; what they do not notice, nothing here does. */
+static const int probes[] = {3, 13, 30, 33, 70, 130, 260, 0};
+
+/* Calls visit for the families that have kernels, forms and probes, until it returns true. */
+static bool for_probes(bool (*visit)(const subject_kind_t *, const subject_t *, void *),
+                       void *argument) {
+    EACH(kind, kinds)
+    for (int f = 0; f < kinds[kind_index].operation->family_count; ++f)
+        EACH(type, types)
+    for (int form = 0; form < kinds[kind_index].forms; ++form)
+        for (const int *n = probes; *n; ++n) {
+            const subject_kind_t *kind = &kinds[kind_index];
+            const subject_t subject = {&kind->operation->families[f], types[type_index], form, *n};
+            if (has_kernels(subject.family) && visit(kind, &subject, argument))
+                return true;
+        }
+    return false;
+}
+
+static bool judge_probe(const subject_kind_t *kind, const subject_t *subject, void *argument) {
+    (void)argument;
+    matrices_t result;
+    suite_case("%s", name_of(kind, subject));
+    if (run(kind, subject, true, &result))
+        matrices_free(&result);
+    return false;
+}
+
+/* What planted defects have to get past. */
+static void probes_are_right(void **state) {
+    (void)state;
+    simulation_schedule((schedule_t){.order = WARP_BEHIND});
+    for_probes(judge_probe, NULL);
+}
+
+/* Whether a fault ends the call. */
+static bool is_missed_by(const subject_kind_t *kind, const subject_t *subject, void *argument) {
+    (void)argument;
+    matrices_t result;
+    suite_setenv(kind->operation->pin_variable, subject->family->spelling);
+    kind->run(subject, false, &result);
+    matrices_free(&result);
+    return simulation_fault_kind() != NULL;
+}
+
+/* Barriers in the source, as "potrf_tiny.cu:123\n", in the order of files and lines. */
+static char *barriers_of_the_source(void) {
+    FILE *pipe =
+        popen("cd " CUDA_KERNELS
+              " && grep -noE '(block_barrier|warp_barrier|copies_arrive)(<[a-z]+>)?\\(\\);' "
+              "*.cu *.cuh | grep -v '^device.cuh' | cut -d: -f1,2 | LC_ALL=C sort -t: -k1,1 -k2,2n",
+              "r");
+    char *text = host_alloc(1 << 16, 1);
+    if (!pipe || fread(text, 1, (1 << 16) - 1, pipe) == 0 || pclose(pipe))
+        suite_fail("the kernels' sources cannot be searched");
+    return text;
+}
+
+static void every_barrier_is_needed(void **state) {
+    (void)state;
+    char *const expected = barriers_of_the_source();
+    char *const met = host_alloc(strlen(expected) + 4096, 1);
+    simulation_schedule((schedule_t){.order = ROUND_ROBIN});
+    for_probes(judge_probe, NULL);
+    const barrier_t *barrier;
+    for (int i = 0; (barrier = simulation_barrier(i)); ++i) {
+        const barrier_t without = *barrier;
+        sprintf(met + strlen(met), "%s:%d\n", without.file, without.line);
+        suite_case("%s:%d, a barrier for %s", without.file, without.line, without.kind);
+        simulation_remove_barrier(&without);
+        if (!for_probes(is_missed_by, NULL))
+            suite_fail("nothing goes wrong without it");
+        simulation_remove_barrier(NULL);
+        printf("%s:%d %s: %s\n", without.file, without.line, without.kind, simulation_fault_kind());
+        simulation_forget_fault();
+    }
+    suite_case("%s", "");
+    if (strcmp(met, expected))
+        suite_fail("the probes met the barriers\n%swhere the source has\n%s", met, expected);
+    free(met);
+    free(expected);
+}
+
+static const struct CMUnitTest tests[] = {
+    suite_test(kernels_give_the_same_right_bits_under_every_schedule),
+    suite_test(probes_are_right),
+    suite_test(every_barrier_is_needed),
+};
+
+SUITE_MAIN("kernels", tests, GPU_ONLY)
