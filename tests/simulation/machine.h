@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A CUDA device on the CPU: every thread of a block is a fiber, blocks run one after the other, and
- * each access to memory is checked. What kernels and launchers need of it; control.h has the rest.
+ * each access to memory is checked. What kernels and launchers need of it; control.h has the rest. It serves
+ * one thread of the host.
  *
  * An access is wrong if it leaves every allocation, reads shared memory that nothing has written,
  * meets an asynchronous copy under way, or may come before or after another thread's access to the
@@ -39,10 +40,11 @@ struct source_line {
 // ---- what device.cuh builds on -----------------------------------------------------------------
 
 enum class barrier_kind { block, warp, copies };
-void meet(barrier_kind kind, source_line where);
+[[clang::convergent, clang::nomerge]] void meet(barrier_kind kind, source_line where);
 
 /* The bits that lane `source` of the own group of `width` lanes gives; a barrier of these lanes. */
-uint64_t exchange(unsigned mask, uint64_t bits, int source, int width);
+[[clang::convergent, clang::nomerge]] uint64_t exchange(unsigned mask, uint64_t bits, int source,
+                                                        int width);
 
 /* The block's one object for this tag, either unwritten or full of what the schedule's seed says.
  */
