@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A CUDA device on the CPU: every thread of a block is a fiber, blocks run one after the other, and
- * each access to memory is checked. What kernels and launchers need of it; control.h has the rest. It serves
- * one thread of the host.
+ * each access to memory is checked. What kernels and launchers need of it; control.h has the rest.
+ * It serves one thread of the host.
  *
  * An access is wrong if it leaves every allocation, reads shared memory that nothing has written,
  * meets an asynchronous copy under way, or may come before or after another thread's access to the
