@@ -1,0 +1,450 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Plants defects in the CUDA kernels, one at a time, and requires that the simulated device's
+probes go red for each, by the guard that the list names.
+
+    defects.py BUILD_DIR [--only NAME_PART] [--table docs/correctness.md]
+
+BUILD_DIR holds a built test_simulated_kernels (Ninja). With --table the table of the page is
+written anew; without, the page must have the rows of the list. Exit status 1 if a defect stays
+green, if another guard sees it first, if it does not compile or if its text is not in the source.
+"""
+
+import argparse
+import concurrent.futures
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+# Guards are the kinds of fault that the simulated device reports ("race", "race of blocks", "out of
+# bounds", "never written", "divergence", ...) and, of the test's own checks, in their order:
+CHECKS = {
+    "padding": r"element -?\d+ \(.*\) was written",
+    "info": r"info\[-?\d+\]",
+    "items differ": r"item \d+ and item \d+ differ",
+    "factor": r"item \d+: .* is .*, above",
+    "element": r"item \d+, row \d+, column \d+ is",
+}
+
+
+class Defect(NamedTuple):
+    name: str  # what is wrong
+    file: str  # in cuda_kernels/
+    guard: str  # that must see it first
+    old: str  # occurs in the file once
+    new: str
+    unit: str = ""  # for a header, the kernels to compile
+
+
+# What removing a barrier does is the business of another test, every_barrier_is_needed.
+DEFECTS = [
+    # ---- potrf_tiny.cu ---------------------------------------------------------------------------
+    Defect(
+        "the update uses a column before it is scaled", "potrf_tiny.cu", "factor",
+        "minus_product_conj(rest[i][k], l[i][j], l[k][j])",
+        "minus_product_conj(rest[i][k], rest[i][j], l[k][j])"),
+    Defect(
+        "the pivot is the original diagonal", "potrf_tiny.cu", "info",
+        "diagonal[i] = minus_square(diagonal[i], l[i][j]);",
+        ""),
+    Defect(
+        "the update lacks a conjugate", "potrf_tiny.cu", "factor",
+        "minus_product_conj(x[r][c], x[r][k], l[c][k])",
+        "minus_product_conj(x[r][c], x[r][k], conjugate(l[c][k]))"),
+    Defect(
+        "two warps take the same items", "potrf_tiny.cu", "race",
+        "(static_cast<int64_t>(blockIdx.x) * warps + warp) * matrices",
+        "(static_cast<int64_t>(blockIdx.x) * warps) * matrices"),
+    Defect(
+        "two groups of lanes take the same item", "potrf_tiny.cu", "race",
+        "* matrices + lane / lanes;",
+        "* matrices + lane / lanes / 2;"),
+    Defect(
+        "lanes without an item write info", "potrf_tiny.cu", "out of bounds",
+        "if (alive && q == 0 && arguments.info &&",
+        "if (q == 0 && arguments.info &&"),
+    Defect(
+        "lanes without an item return early", "potrf_tiny.cu", "divergence",
+        "T *const item = alive ? item_of<T>(arguments.A, i) : nullptr;",
+        "if (!alive) return; T *const item = item_of<T>(arguments.A, i);"),
+    Defect(
+        "a later failure in the panel replaces the first", "potrf_tiny.cu", "info",
+        "if (!(diagonal[j] > 0) && j < columns && *failed == 0)",
+        "if (!(diagonal[j] > 0) && j < columns)"),
+    Defect(
+        "a later panel's failure replaces the first", "potrf_tiny.cu", "info",
+        "if (*failed == 0 && failed_here)",
+        "if (failed_here)"),
+    Defect(
+        "pivots beyond the order count", "potrf_tiny.cu", "info",
+        """factor_diagonal<false>(a, n - first, l, pivots, failed), 0)) {
+        int failed_here = 0;
+        factor_diagonal<true>(a, n - first,""",
+        """factor_diagonal<false>(a, 4, l, pivots, failed), 0)) {
+        int failed_here = 0;
+        factor_diagonal<true>(a, 4,"""),
+    Defect(
+        "the element beyond the diagonal is taken for the triangle's", "potrf_tiny.cu", "padding",
+        "column - row <= i - j;",
+        "column - row <= i - j + 1;"),
+    Defect(
+        "the bound of the rows is one too far", "potrf_tiny.cu", "padding",
+        "row + i < n;",
+        "row + i <= n;"),
+    Defect(
+        "the row after the padded order is stored", "potrf_tiny.cu", "info",
+        "first + q + (owned - 1) * lanes < N;",
+        "first + q + (owned - 1) * lanes <= N;"),
+
+    # ---- potrf_panel.cuh -------------------------------------------------------------------------
+    Defect(
+        "no identity beyond the matrix", "potrf_panel.cuh", "info",
+        "return from_real<T>(real_of<T>(row == column));",
+        "return from_real<T>(real_of<T>(0 * row * column));",
+        "potrf_lpanel.cu"),
+    Defect(
+        "the pivot goes through a cell that its root overwrites unawaited", "potrf_panel.cuh",
+        "race",
+        "const R d = from_lane<warp_lanes>(real_part(x[first][c]), (j + c) % warp_lanes);",
+        """if (own_row == c)
+            diagonal.inverse[c] = real_part(x[first][c]);
+        warp_barrier();
+        const R d = diagonal.inverse[c];""",
+        "potrf_lpanel.cu"),
+    Defect(
+        "the pivot comes from another row's lane", "potrf_panel.cuh", "info",
+        "(j + c) % warp_lanes);",
+        "c % warp_lanes);",
+        "potrf_lpanel.cu"),
+    Defect(
+        "a later failure replaces the first", "potrf_panel.cuh", "info",
+        "if (!(d > 0) && failed == 0)",
+        "if (!(d > 0))",
+        "potrf_cta.cu"),
+    Defect(
+        "success is not published", "potrf_panel.cuh", "never written",
+        "if (own_row == 0)\n",
+        "if (own_row == 0 && failed)\n",
+        "potrf_lpanel.cu"),
+    Defect(
+        "the rows below update with a column before it is scaled", "potrf_panel.cuh", "factor",
+        """            x[r][c] = scaled(inverse, x[r][c]);
+        update_columns<first>(x, c, diagonal);""",
+        """            ;
+        update_columns<first>(x, c, diagonal);
+        for (int r = first; r < rows; ++r)
+            x[r][c] = scaled(inverse, x[r][c]);""",
+        "potrf_lpanel.cu"),
+    Defect(
+        "a row is stored beyond the diagonal", "potrf_panel.cuh", "padding",
+        "if (below >= c)",
+        "if (below >= c - 1)",
+        "potrf_cta.cu"),
+
+    # ---- potrf_cta.cu ----------------------------------------------------------------------------
+    Defect(
+        "the bound of the rows is one too far", "potrf_cta.cu", "info",
+        "row >= j && row < n;",
+        "row >= j && row <= n;"),
+    Defect(
+        "rows above the panel are stored", "potrf_cta.cu", "info",
+        "if (row < j || row >= order)",
+        "if (row >= order)"),
+    Defect(
+        "rows beyond the order are looked for among the finished ones", "potrf_cta.cu",
+        "out of bounds",
+        "finished + (row < order ? row : order - 1) * layout::granules",
+        "finished + row * layout::granules"),
+    Defect(
+        "the turn of the panel's first row is forgotten", "potrf_cta.cu", "info",
+        "(layout::place(c, i) ^ turn)",
+        "layout::place(c, i)"),
+    Defect(
+        "shared memory is one panel short", "potrf_cta.cu", "out of bounds",
+        "panels * (panels + 1) / 2 * panel",
+        "panels * panels / 2 * panel"),
+    Defect(
+        "Upper is loaded with one row too many", "potrf_cta.cu", "info",
+        "if (row < n && column < n)",
+        "if (row <= n && column < n)"),
+    Defect(
+        "Upper is loaded without its conjugate", "potrf_cta.cu", "factor",
+        "x[r][c] = conjugate(x[r][c]);",
+        ";"),
+    Defect(
+        "Upper is stored without its conjugate", "potrf_cta.cu", "factor",
+        "= conjugate(from[at]);",
+        "= from[at];"),
+    Defect(
+        "Upper is stored with the other triangle", "potrf_cta.cu", "padding",
+        "if (row >= column && row < n)",
+        "if (column < n && row < n)"),
+    Defect(
+        "info does not count the panels before", "potrf_cta.cu", "info",
+        "failed = failed ? j + failed : 0;",
+        ""),
+    Defect(
+        "a warp above the panel returns early", "potrf_cta.cu", "divergence",
+        """            block_barrier<warps>();
+            failed = diagonal.failed;""",
+        "            return;"),
+
+    # ---- potrf_lpanel.cu -------------------------------------------------------------------------
+    Defect(
+        "the pivot rows are staged without their conjugate", "potrf_lpanel.cu", "info",
+        "j + fast < n ? element(j + fast, k) : T{};",
+        "j + fast < n ? conjugate(element(j + fast, k)) : T{};"),
+    Defect(
+        "Upper reads the other triangle", "potrf_lpanel.cu", "info",
+        "upper ? conjugate(item[column + row * ld])",
+        "upper ? conjugate(item[row + column * ld])"),
+    Defect(
+        "the bound of the rows is one too far", "potrf_lpanel.cu", "info",
+        "row >= j && row < n && j + c < n",
+        "row >= j && row <= n && j + c < n"),
+    Defect(
+        "the update goes on into the panel itself", "potrf_lpanel.cu", "never written",
+        "for (int k = 0; k < j; k += ahead)",
+        "for (int k = 0; k <= j; k += ahead)"),
+    Defect(
+        "the update takes in a row past the matrix", "potrf_lpanel.cu", "info",
+        "row < n ? element(row, k + i)",
+        "row <= n ? element(row, k + i)"),
+    Defect(
+        "Upper is stored with the other triangle", "potrf_lpanel.cu", "padding",
+        "if (row >= j + c)",
+        "if (j + c < n)"),
+    Defect(
+        "a row past the matrix is stored", "potrf_lpanel.cu", "padding",
+        "if (row < j || row >= n)",
+        "if (row < j || row > n)"),
+    Defect(
+        "info does not count the panels before", "potrf_lpanel.cu", "info",
+        "failed = diagonal.failed ? j + diagonal.failed : 0;",
+        "failed = diagonal.failed;"),
+    Defect(
+        "a warp above the panel returns early", "potrf_lpanel.cu", "divergence",
+        """        else
+            block_barrier();
+        failed""",
+        """        else
+            return;
+        failed"""),
+
+    # ---- register_tile.cuh, gemm_register.cu, syrk_register.cu -----------------------------------
+    Defect(
+        "one buffer in the place of two", "register_tile.cuh", "race",
+        "buffer ^= 1;",
+        "",
+        "gemm_register.cu"),
+    Defect(
+        "the last step is one deeper than the factors", "register_tile.cuh", "element",
+        "k + i * at.k_step < depth;",
+        "k + i * at.k_step <= depth;",
+        "gemm_register.cu"),
+    Defect(
+        "a tile at the edge reads one row outside", "register_tile.cuh", "out of bounds",
+        "row + i * at.row_step < from.rows",
+        "row + i * at.row_step <= from.rows",
+        "syrk_register.cu"),
+    Defect(
+        "a tile at the edge stores one column outside", "register_tile.cuh", "padding",
+        "column < b.rows &&",
+        "column <= b.rows &&",
+        "gemm_register.cu"),
+    Defect(
+        "the other triangle is stored", "register_tile.cuh", "padding",
+        "(wanted == part::lower ? row >= column : row <= column)",
+        "(wanted == part::lower ? row <= column : row >= column)",
+        "syrk_register.cu"),
+    Defect(
+        "op(B) lacks its conjugate", "gemm_register.cu", "element",
+        "arguments.op_b == BATCHLAS_CONJ_TRANS",
+        "false"),
+    Defect(
+        "blocks that lie in one row of tiles take one tile", "gemm_register.cu", "race of blocks",
+        "const int column = t / arguments.tile_rows * tile::shape::size;",
+        "const int column = 0 * t;"),
+    Defect(
+        "the second factor is conjugated like the first", "syrk_register.cu", "element",
+        "a.k_step, !transposed,",
+        "a.k_step, transposed,"),
+    Defect(
+        "Upper's tiles are the lower triangle's", "syrk_register.cu", "element",
+        "if (arguments.wanted == part::upper)",
+        "if (false)"),
+]
+
+ROOT = Path(__file__).resolve().parents[2]
+KERNELS = ROOT / "cuda_kernels"
+PROGRAM = "tests/simulation/test_simulated_kernels"
+TABLE_BEGIN = "<!-- planted defects: begin -->"
+TABLE_END = "<!-- planted defects: end -->"
+AT_ONCE = 2  # as many processors as CMake's entry of this test asks for
+SECONDS = 240  # of the probes: a defect may keep a kernel from ending
+
+
+class Unusable(Exception):
+    """The defect cannot be planted, or what it did cannot be told."""
+
+
+class Build:
+    """How the build folder compiles a kernel and links the program."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        entries = json.loads((folder / "compile_commands.json").read_text())
+        kernels = [e for e in entries if Path(e["file"]).resolve().parent == KERNELS]
+        self.kernels = str(Path(kernels[0]["file"]).parent)
+        self.compile = {Path(e["file"]).name: shlex.split(e["command"]) for e in kernels}
+        commands = subprocess.run(["ninja", "-C", folder, "-t", "commands", Path(PROGRAM).name],
+                                  check=True, capture_output=True, text=True).stdout
+        last = shlex.split(commands.splitlines()[-1])
+        self.link = [word for word in last if word not in (":", "&&")]
+
+    def make(self, unit: str, kernels: Path, program: Path) -> None:
+        """The program with this unit taken from another folder of kernels."""
+        compile_ = self.compile[unit]
+        built = compile_[compile_.index("-o") + 1]
+        planted = str(kernels / (unit + ".o"))
+        compile_ = [planted if word == built else word.replace(self.kernels, str(kernels))
+                    for word in compile_]
+        # Compiling takes longer than what is left of the probes; nobody looks at lines of source.
+        self.run(compile_ + ["-O0", "-g0", "-w"])
+        self.run([planted if word == built else str(program) if word == PROGRAM else word
+                  for word in self.link])
+
+    def run(self, command: list[str]) -> None:
+        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise Unusable("does not compile:\n" + done.stderr[:2000])
+
+
+def probe(program: Path) -> tuple[str, str]:
+    """The guard that is red, or "", and its words."""
+    try:
+        done = subprocess.run([program, "--device", "gpu", "--only", "probes_are_right"],
+                              env={**os.environ, "OMP_NUM_THREADS": "1"}, timeout=SECONDS,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    except subprocess.TimeoutExpired as late:
+        raise Unusable(f"the probes do not end in {SECONDS} seconds") from late
+    if done.returncode == 0:
+        return "", ""
+    lines = done.stdout.splitlines()
+    for line, following in zip(lines, lines[1:] + [""]):
+        met = re.match(r"([sdcz]\w+ \S+, form \d+, n \d+): (.*)", line)
+        if not met:
+            continue
+        fault = re.search(r": error \d+, ([a-z ]+)$", met[2])
+        if fault and following.startswith(fault[1] + ": "):
+            return fault[1], f"{met[1]}: {following}"
+        for guard, words in CHECKS.items():
+            if re.match(words, met[2]):
+                return guard, line
+    raise Unusable(f"status {done.returncode} and words that no guard has:\n" + done.stdout[-2000:])
+
+
+def plant(defect: Defect, build: Build) -> tuple[str, str]:
+    with tempfile.TemporaryDirectory(prefix="planted-") as folder:
+        kernels = Path(folder) / KERNELS.name
+        shutil.copytree(KERNELS, kernels)
+        source = kernels / defect.file
+        text = source.read_text()
+        if text.count(defect.old) != 1:
+            raise Unusable(f"its text is {text.count(defect.old)} times in {defect.file}, not once")
+        source.write_text(text.replace(defect.old, defect.new))
+        program = Path(folder) / "planted"
+        build.make(defect.unit or defect.file, kernels, program)
+        return probe(program)
+
+
+def title(defect: Defect) -> str:
+    return f"`{defect.file}`: {defect.name}"
+
+
+def examine(defect: Defect, build: Build) -> tuple[str, str]:
+    """What is wrong with the defect, or "", and what was observed."""
+    try:
+        guard, words = plant(defect, build)
+    except Unusable as reason:
+        return str(reason), ""
+    if guard == defect.guard:
+        return "", words
+    return (f"{guard} in the place of {defect.guard}: {words}" if guard else "stays green"), words
+
+
+def shortened(words: str) -> str:
+    """Long numbers and places in a copy are of no use in a table; a bar would end the cell."""
+    words = re.sub(r" \(\S+\.cuh?:\d+\)", "", words)
+    words = re.sub(r"-?\d+\.\d{4,}(e[-+]\d+)?", lambda number: f"{float(number[0]):.3g}", words)
+    return words.replace("|", "\\|")
+
+
+def split_page(page: Path) -> tuple[str, str, str]:
+    text = page.read_text()
+    if text.count(TABLE_BEGIN) != 1 or text.count(TABLE_END) != 1:
+        sys.exit(f"{page} has no place for the table: {TABLE_BEGIN} ... {TABLE_END}")
+    before, rest = text.split(TABLE_BEGIN)
+    table, after = rest.split(TABLE_END)
+    return before + TABLE_BEGIN + "\n", table, TABLE_END + after
+
+
+def write_table(page: Path, observed: dict[Defect, str]) -> None:
+    before, _, after = split_page(page)
+    table = "| guard | planted defect | observed |\n|---|---|---|\n"
+    for defect in DEFECTS:
+        table += f"| {defect.guard} | {title(defect)} | {shortened(observed[defect])} |\n"
+    page.write_text(before + table + after)
+
+
+def table_is_of_the_list(page: Path) -> bool:
+    _, table, _ = split_page(page)
+    rows = [line.split(" | ")[:2] for line in table.strip().splitlines()[2:]]
+    return rows == [[f"| {defect.guard}", title(defect)] for defect in DEFECTS]
+
+
+def main() -> int:
+    arguments = argparse.ArgumentParser(description="Plants defects in the CUDA kernels.")
+    arguments.add_argument("build", type=Path, help="folder with a built test_simulated_kernels")
+    arguments.add_argument("--only", default="", help="the defects whose title has this in it")
+    arguments.add_argument("--table", type=Path, help="page whose table is written anew")
+    given = arguments.parse_args()
+    if given.only and given.table:
+        arguments.error("a table needs all defects")
+
+    build = Build(given.build.resolve())
+    chosen = [defect for defect in DEFECTS if given.only in title(defect)]
+    if not chosen:
+        arguments.error("no defect has this in its title")
+    wrong = 0
+    observed = {}
+    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as workers:
+        untouched = workers.submit(probe, build.folder / PROGRAM)
+        examined = workers.map(lambda defect: examine(defect, build), chosen)
+        for defect, (trouble, words) in zip(chosen, examined):
+            wrong += bool(trouble)
+            observed[defect] = words
+            print(f"{'WRONG' if trouble else 'red  '} {title(defect)}: {trouble or words}",
+                  flush=True)
+        if untouched.result()[0]:
+            wrong += 1
+            print(f"WRONG without any defect: {untouched.result()[1]}")
+
+    page = ROOT / "docs" / "correctness.md"
+    if given.table and not wrong:
+        write_table(given.table, observed)
+    elif not given.only and not given.table and not table_is_of_the_list(page):
+        wrong += 1
+        print(f"WRONG {page.name} has other rows: run with --table")
+    print(f"{len(chosen)} defects, {wrong} wrong")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
