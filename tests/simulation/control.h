@@ -13,7 +13,7 @@ extern "C" {
 
 /* Which of the threads that can go on does so. A thread runs until it has to wait for others, under
  * RANDOM also only to its next access to memory, every now and then. */
-typedef enum { ROUND_ROBIN, BACKWARDS, WARP_AHEAD, WARP_BEHIND, RANDOM, ORDER_COUNT } order_t;
+typedef enum { ROUND_ROBIN, BACKWARDS, WARP_AHEAD, WARP_BEHIND, RANDOM } order_t;
 typedef struct {
     order_t order;
     unsigned warp; /* the one that runs ahead or lags, modulo the warps of a block */
@@ -38,8 +38,6 @@ const char *simulation_fault(void);
 /* The same without the names that take a search through debug information: "race", ... */
 const char *simulation_fault_kind(void);
 void simulation_forget_fault(void);
-/* Kernels launched so far. */
-int64_t simulation_launches(void);
 
 /* ---- barriers -------------------------------------------------------------------------------- */
 
@@ -47,7 +45,6 @@ typedef struct {
     const char *file; /* without its folder */
     int line;
     const char *kind; /* "block", "warp", "copies" */
-    int64_t passed;   /* times a thread passed it */
 } barrier_t;
 /* Those that kernels have met so far, in the order of files and lines; NULL after the last. */
 const barrier_t *simulation_barrier(int index);

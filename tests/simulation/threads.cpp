@@ -51,10 +51,6 @@ struct warp_state {
     unsigned waiting, returned;
 };
 
-struct barrier_site {
-    barrier_kind kind;
-    int64_t passed;
-};
 using site_key = std::pair<std::string, int>;
 
 struct machine {
@@ -69,14 +65,14 @@ struct machine {
 
     const kernel_call *call = nullptr;
     std::map<const void *, size_t> dynamic_shared_allowed;
-    int64_t launches = 0;
 
     schedule_t schedule = {};
     std::mt19937_64 random;
 
-    std::map<site_key, barrier_site> sites;
-    std::map<std::pair<const char *, int>, barrier_site *> sites_by_address; // of the file's name
-    barrier_site *removed = nullptr;
+    std::map<site_key, barrier_kind> sites;
+    std::map<std::pair<const char *, int>, const barrier_kind *>
+        sites_by_address; // of the file's name
+    const barrier_kind *removed = nullptr;
 };
 machine m;
 
@@ -328,14 +324,14 @@ void run_block(unsigned block, size_t dynamic_shared_bytes) {
     end_block();
 }
 
-barrier_site &site_at(barrier_kind kind, source_line where) {
-    barrier_site *&known = m.sites_by_address[{where.file, where.line}];
+const barrier_kind *site_at(barrier_kind kind, source_line where) {
+    const barrier_kind *&known = m.sites_by_address[{where.file, where.line}];
     if (!known) {
         const char *const slash = strrchr(where.file, '/');
         const site_key key = {slash ? slash + 1 : where.file, where.line};
-        known = &m.sites.try_emplace(key, barrier_site{kind, 0}).first->second;
+        known = &m.sites.try_emplace(key, kind).first->second;
     }
-    return *known;
+    return known;
 }
 
 } // namespace
@@ -384,10 +380,8 @@ void abandon_launch() {
 }
 
 void meet(barrier_kind kind, source_line where) {
-    barrier_site &site = site_at(kind, where);
-    if (&site == m.removed)
+    if (site_at(kind, where) == m.removed)
         return;
-    ++site.passed;
     switch (kind) {
     case barrier_kind::block:
         return wait_for_block(where);
@@ -434,7 +428,6 @@ outcome launch(extent grid, extent block, size_t dynamic_shared_bytes, const ker
     if (grid.x == 0 || grid.x > 0x7fffffffu || block.x == 0 || block.x > most_threads ||
         dynamic_shared_bytes > std::max(allowed, shared_limit_unasked))
         return outcome::refused;
-    ++m.launches;
     m.call = &call;
     m.threads = block.x;
     m.abandoned = false;
@@ -479,10 +472,6 @@ const char *schedule_name(schedule_t schedule) {
     }
 }
 
-int64_t simulation_launches(void) {
-    return m.launches;
-}
-
 const barrier_t *simulation_barrier(int index) {
     static const char *const kinds[] = {"block", "warp", "copies"};
     static barrier_t barrier;
@@ -491,8 +480,7 @@ const barrier_t *simulation_barrier(int index) {
         ++at;
     if (at == m.sites.end())
         return nullptr;
-    barrier = {at->first.first.c_str(), at->first.second, kinds[static_cast<int>(at->second.kind)],
-               at->second.passed};
+    barrier = {at->first.first.c_str(), at->first.second, kinds[static_cast<int>(at->second)]};
     return &barrier;
 }
 
