@@ -279,6 +279,48 @@ DEFECTS = [
         "Upper's tiles are the lower triangle's", "syrk_register.cu", "element",
         "if (arguments.wanted == part::upper)",
         "if (false)"),
+    Defect(
+        "the diagonal is not made real", "register_tile.cuh", "element",
+        "if (row == column)",
+        "if (false)",
+        "syrk_register.cu"),
+    Defect(
+        "alpha's imaginary part is lost", "gemm_register.cu", "element",
+        "static_cast<R>(value[1])",
+        "R{}"),
+    Defect(
+        "items to pass over are multiplied", "gemm_register.cu", "padding",
+        "if (arguments.skip && arguments.skip[item])",
+        "if (false)"),
+    Defect(
+        "items to pass over are updated", "syrk_register.cu", "padding",
+        "if (arguments.skip && arguments.skip[item])",
+        "if (false)"),
+    # ---- as the diagonal block of a larger matrix ------------------------------------------------
+    Defect(
+        "info does not count from info_base", "potrf_tiny.cu", "info",
+        "arguments.info_base + failed",
+        "failed"),
+    Defect(
+        "info does not count from info_base", "potrf_cta.cu", "info",
+        "arguments.info_base + failed",
+        "failed"),
+    Defect(
+        "info does not count from info_base", "potrf_lpanel.cu", "info",
+        "arguments.info_base + failed",
+        "failed"),
+    Defect(
+        "items that failed before are factored", "potrf_tiny.cu", "padding",
+        "alive = arguments.info[i] == 0;",
+        "alive = true;"),
+    Defect(
+        "items that failed before are factored", "potrf_cta.cu", "padding",
+        "arguments.info[i] != 0)",
+        "false)"),
+    Defect(
+        "items that failed before are factored", "potrf_lpanel.cu", "padding",
+        "arguments.info[i] != 0)",
+        "false)"),
 ]
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -32,6 +32,29 @@ typedef struct {
 /* One order for every way through a kernel: what these do not notice, no test here does. */
 static const int probes[] = {3, 13, 30, 33, 70, 130, 260};
 
+/* As the blocked driver launches a family, past the public call's checks and selector. */
+static batchlas_status_t launch(const family_t *family, const problem_t *problem) {
+    const char *reason;
+    batchlas_handle_t h = suite_handle();
+    return family->can_run(problem, &h->facts, &reason) ? family->launch(h, problem, NULL)
+                                                        : BATCHLAS_ROUTE_UNAVAILABLE;
+}
+
+/* Items 2, 5, 8, ... are to be passed over. */
+enum { PASSED_OVER = 9 };
+static bool is_passed_over(int64_t item) {
+    return item % 3 == 2;
+}
+static ints_t passed_over(int64_t batch) {
+    ints_t marks = ints_make(batch);
+    int *const values = host_alloc((size_t)batch, sizeof *values);
+    for (int64_t i = 0; i < batch; ++i)
+        values[i] = is_passed_over(i) ? PASSED_OVER : 0;
+    device_put(marks.device, values, (size_t)batch * sizeof *values);
+    free(values);
+    return marks;
+}
+
 /* ---- potrf ----------------------------------------------------------------------------------- */
 
 /* Around every order at which a family changes its geometry. */
@@ -39,6 +62,7 @@ static const int potrf_orders[] = {1,   2,   3,   4,   5,   7,   8,   9,   15,  
                                    25,  31,  32,  33,  63,  64,  65,  95,  96,  97,  127, 128, 129,
                                    159, 160, 161, 191, 192, 193, 224, 225, 255, 256, 257, 0};
 
+enum { LEAF_BASE = 64 };
 enum { DISTINCT = 5 }; /* prime to the matrices of a block, so that each fails somewhere */
 
 /* One of five matrices fails, at a place that n decides. Kept, for the same ones come again. */
@@ -58,29 +82,48 @@ static const spd_t *potrf_matrices(scalar_type_t type, int n) {
     return s;
 }
 
+/* Items passed over stay as they are, with their info; the others' counts from info_base on. */
+static void judge_leaf(const spd_t *s, const matrices_t *A, const ints_t *info) {
+    int *expected = spd_infos(s, A->batch);
+    for (int64_t i = 0; i < A->batch; ++i) {
+        if (is_passed_over(i))
+            suite_expect(item_is_untouched(A, i));
+        expected[i] = is_passed_over(i) ? PASSED_OVER : expected[i] ? LEAF_BASE + expected[i] : 0;
+    }
+    suite_expect(padding_is_untouched(A));
+    suite_expect(ints_are(info, expected));
+    free(expected);
+}
+
+/* Forms: both triangles by the public call, then as the diagonal block of a larger matrix. */
 static batchlas_status_t run_potrf(const subject_t *subject, bool judged, matrices_t *result) {
     const int n = subject->n;
-    const batchlas_uplo_t uplo = triangles[subject->form];
+    const batchlas_uplo_t uplo = triangles[subject->form % 2];
+    const bool leaf = subject->form >= 2;
     /* Blocks full of small matrices, and a block that is not. */
-    const int64_t batch = n <= 9 ? 37 : n <= 33 ? 13 : n <= 65 ? 3 : 2;
+    const int64_t batch = n <= 9 ? 37 : n <= 33 ? 13 : 3;
     const spd_t *s = potrf_matrices(subject->type, n);
     matrices_t A = matrices_make(subject->type, n, n, batch, PADDED, triangle_of(uplo));
     A.real_diagonal = scalar_is_complex(subject->type);
     matrices_fill(&A, SENTINEL);
     spd_set(s, &A);
     matrices_put(&A);
-    ints_t info = ints_make(batch);
+    ints_t info = leaf ? passed_over(batch) : ints_make(batch);
     const call_t potrf = {.routine = POTRF,
                           .p = {.type = subject->type,
                                 .uplo = uplo,
                                 .n = n,
                                 .A = matrices_strided(&A),
                                 .info = info.device,
+                                .info_base = leaf ? LEAF_BASE : 0,
                                 .batch = batch}};
-    const batchlas_status_t status = call(suite_handle(), &potrf);
+    const batchlas_status_t status =
+        leaf ? launch(subject->family, &potrf.p) : call(suite_handle(), &potrf);
     matrices_get(&A);
     ints_get(&info);
-    if (status == BATCHLAS_SUCCESS && judged) {
+    if (status == BATCHLAS_SUCCESS && judged && leaf) {
+        judge_leaf(s, &A, &info);
+    } else if (status == BATCHLAS_SUCCESS && judged) {
         int *expected = spd_infos(s, batch);
         suite_expect(padding_is_untouched(&A));
         suite_expect(ints_are(&info, expected));
@@ -98,8 +141,8 @@ static batchlas_status_t run_potrf(const subject_t *subject, bool judged, matric
 static const int product_orders[] = {1, 5, 31, 32, 33, 63, 64, 65, 100, 0};
 
 static const batchlas_op_t ops[] = {BATCHLAS_NO_TRANS, BATCHLAS_TRANS, BATCHLAS_CONJ_TRANS};
-static const wide_t alpha = {0.75L, 0}, beta = {-0.5L, 0};
-enum { PRODUCTS = 2 };
+static const wide_t beta = {-0.5L, 0};
+enum { PRODUCTS = 3 };
 
 static matrices_t dense(scalar_type_t type, int rows, int columns, region_t region, uint64_t seed) {
     matrices_t M = matrices_make(type, rows, columns, PRODUCTS, PADDED, region);
@@ -107,8 +150,6 @@ static matrices_t dense(scalar_type_t type, int rows, int columns, region_t regi
     matrices_fill(&M, SENTINEL);
     for (int i = 0; i < PRODUCTS; ++i) {
         generate_dense(type, rows, columns, seed + (uint64_t)i, values);
-        for (int j = 0; j < (region == ALL ? 0 : rows); ++j)
-            values[j * (rows + 1)].im = 0;
         matrices_set(&M, i, values);
     }
     free(values);
@@ -116,22 +157,29 @@ static matrices_t dense(scalar_type_t type, int rows, int columns, region_t regi
     return M;
 }
 
-static void judge_product(batchlas_op_t opa, batchlas_op_t opb, int k, const matrices_t *A,
-                          const matrices_t *B, uint64_t seed_c, const matrices_t *C) {
+static void judge_product(const call_t *c, batchlas_op_t opa, batchlas_op_t opb,
+                          const matrices_t *A, const matrices_t *B, uint64_t seed_c,
+                          const matrices_t *C) {
     const size_t area = (size_t)C->rows * (size_t)C->columns;
+    const wide_t alpha = {c->p.alpha[0], c->p.alpha[1]};
     wide_t *a = host_alloc((size_t)A->rows * (size_t)A->columns, sizeof *a);
     wide_t *b = host_alloc((size_t)B->rows * (size_t)B->columns, sizeof *b);
     wide_t *expected = host_alloc(area, sizeof *expected);
     long double *magnitude = host_alloc(area, sizeof *magnitude);
     suite_expect(padding_is_untouched(C));
     for (int i = 0; i < PRODUCTS; ++i) {
+        if (c->p.skip && is_passed_over(i)) {
+            suite_expect(item_is_untouched(C, i));
+            continue;
+        }
         matrices_item(A, i, a);
         matrices_item(B, i, b);
         generate_dense(C->type, C->rows, C->columns, seed_c + (uint64_t)i, expected);
         for (int j = 0; j < (C->region == ALL ? 0 : C->rows); ++j)
-            expected[j * (C->rows + 1)].im = 0;
-        reference_gemm(opa, opb, C->rows, C->columns, k, alpha, a, b, beta, expected, magnitude);
-        suite_expect(elements_are_near(C, i, expected, magnitude, k + 4));
+            expected[j * (C->rows + 1)].im = 0; /* what stands there does not count */
+        reference_gemm(opa, opb, C->rows, C->columns, c->p.k, alpha, a, b, beta, expected,
+                       magnitude);
+        suite_expect(elements_are_near(C, i, expected, magnitude, c->p.k + 4));
     }
     free(a);
     free(b);
@@ -139,14 +187,17 @@ static void judge_product(batchlas_op_t opa, batchlas_op_t opb, int k, const mat
     free(magnitude);
 }
 
+/* Forms: every pair of ops by the public call, then one with items passed over. */
 static batchlas_status_t run_gemm(const subject_t *subject, bool judged, matrices_t *result) {
-    const batchlas_op_t opa = ops[subject->form / COUNT(ops)],
-                        opb = ops[subject->form % COUNT(ops)];
+    const bool skips = subject->form == COUNT(ops) * COUNT(ops);
+    const batchlas_op_t opa = ops[subject->form / COUNT(ops) % COUNT(ops)];
+    const batchlas_op_t opb = ops[subject->form % COUNT(ops)];
     const int m = subject->n, n = subject->n + 3, k = subject->n / 2 + 9;
     const bool a_plain = opa == BATCHLAS_NO_TRANS, b_plain = opb == BATCHLAS_NO_TRANS;
     matrices_t A = dense(subject->type, a_plain ? m : k, a_plain ? k : m, ALL, 1);
     matrices_t B = dense(subject->type, b_plain ? k : n, b_plain ? n : k, ALL, 11);
     matrices_t C = dense(subject->type, m, n, ALL, 21);
+    ints_t skip = passed_over(PRODUCTS);
     const call_t gemm = {.routine = GEMM,
                          .p = {.type = subject->type,
                                .op_a = opa,
@@ -154,50 +205,60 @@ static batchlas_status_t run_gemm(const subject_t *subject, bool judged, matrice
                                .m = m,
                                .n = n,
                                .k = k,
-                               .alpha = {(double)alpha.re, 0},
+                               .alpha = {0.75, scalar_is_complex(subject->type) ? 0.25 : 0},
                                .beta = {(double)beta.re, 0},
                                .A = matrices_strided(&A),
                                .B = matrices_strided(&B),
                                .C = matrices_strided(&C),
+                               .skip = skips ? skip.device : NULL,
                                .batch = PRODUCTS}};
-    const batchlas_status_t status = call(suite_handle(), &gemm);
+    const batchlas_status_t status =
+        skips ? launch(subject->family, &gemm.p) : call(suite_handle(), &gemm);
     matrices_get(&A);
     matrices_get(&B);
     matrices_get(&C);
     if (status == BATCHLAS_SUCCESS && judged)
-        judge_product(opa, opb, k, &A, &B, 21, &C);
+        judge_product(&gemm, opa, opb, &A, &B, 21, &C);
     matrices_free(&A);
     matrices_free(&B);
+    ints_free(&skip);
     *result = C;
     return status;
 }
 
+/* Forms: both triangles, plain and transposed, by the public call, then one with items passed
+ * over. */
 static batchlas_status_t run_syrk(const subject_t *subject, bool judged, matrices_t *result) {
+    const bool skips = subject->form == 4;
     const batchlas_uplo_t uplo = triangles[subject->form % 2];
-    const bool plain = subject->form / 2 == 0;
+    const bool plain = subject->form / 2 % 2 == 0;
     const batchlas_op_t other =
         scalar_is_complex(subject->type) ? BATCHLAS_CONJ_TRANS : BATCHLAS_TRANS;
     const int n = subject->n, k = subject->n / 2 + 9;
     matrices_t A = dense(subject->type, plain ? n : k, plain ? k : n, ALL, 1);
     matrices_t C = dense(subject->type, n, n, triangle_of(uplo), 21);
+    ints_t skip = passed_over(PRODUCTS);
     const call_t syrk = {.routine = SYRK,
                          .p = {.type = subject->type,
                                .uplo = uplo,
                                .op_a = plain ? BATCHLAS_NO_TRANS : other,
                                .n = n,
                                .k = k,
-                               .alpha = {(double)alpha.re, 0},
+                               .alpha = {0.75, 0},
                                .beta = {(double)beta.re, 0},
                                .A = matrices_strided(&A),
                                .C = matrices_strided(&C),
+                               .skip = skips ? skip.device : NULL,
                                .batch = PRODUCTS}};
-    const batchlas_status_t status = call(suite_handle(), &syrk);
+    const batchlas_status_t status =
+        skips ? launch(subject->family, &syrk.p) : call(suite_handle(), &syrk);
     matrices_get(&A);
     matrices_get(&C);
     if (status == BATCHLAS_SUCCESS && judged)
-        judge_product(plain ? BATCHLAS_NO_TRANS : other, plain ? other : BATCHLAS_NO_TRANS, k, &A,
-                      &A, 21, &C);
+        judge_product(&syrk, plain ? BATCHLAS_NO_TRANS : other, plain ? other : BATCHLAS_NO_TRANS,
+                      &A, &A, 21, &C);
     matrices_free(&A);
+    ints_free(&skip);
     *result = C;
     return status;
 }
@@ -205,9 +266,9 @@ static batchlas_status_t run_syrk(const subject_t *subject, bool judged, matrice
 /* ---- all of them ----------------------------------------------------------------------------- */
 
 static const subject_kind_t kinds[] = {
-    {&batchlas_potrf_operation, 2, potrf_orders, 260, run_potrf},
-    {&batchlas_gemm_operation, 9, product_orders, 70, run_gemm},
-    {&batchlas_syrk_operation, 4, product_orders, 70, run_syrk},
+    {&batchlas_potrf_operation, 4, potrf_orders, 260, run_potrf},
+    {&batchlas_gemm_operation, 10, product_orders, 70, run_gemm},
+    {&batchlas_syrk_operation, 5, product_orders, 70, run_syrk},
 };
 
 /* A family of kernels of its own, not one that is composed of others' or of target regions. */
