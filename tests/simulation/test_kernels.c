@@ -58,10 +58,12 @@ static ints_t passed_over(int64_t batch) {
 
 /* ---- potrf ----------------------------------------------------------------------------------- */
 
-/* Around every order at which a family changes its geometry. */
-static const int potrf_orders[] = {1,   2,   3,   4,   5,   7,   8,   9,   15,  16,  17,  23,  24,
-                                   25,  31,  32,  33,  63,  64,  65,  95,  96,  97,  127, 128, 129,
-                                   159, 160, 161, 191, 192, 193, 224, 225, 255, 256, 257, 0};
+/* Around every order at which a family changes its geometry; those above LARGE for the
+ * extended run. */
+static const int potrf_orders[] = {1,   2,   3,   4,   5,   7,   8,   9,   15,  16,  17,
+                                   23,  24,  25,  31,  32,  33,  63,  64,  65,  95,  96,
+                                   97,  127, 128, 129, 159, 160, 161, 191, 192, 193, 224,
+                                   225, 255, 256, 257, 511, 512, 513, 0};
 
 enum { LEAF_BASE = 64 };
 enum { DISTINCT = 5 }; /* prime to the matrices of a block, so that each fails somewhere */
@@ -300,8 +302,9 @@ static bool run(const subject_kind_t *kind, const subject_t *subject, bool judge
 
 /* ---- schedules ------------------------------------------------------------------------------- */
 
-/* Orders above which what takes long is left to the extended run. */
-enum { SMALL = 33 };
+/* Up to SMALL all schedules and forms, up to LARGE one besides the first and the public forms
+ * alone; the extended run knows no difference. */
+enum { SMALL = 33, LARGE = 257 };
 
 static const schedule_t schedules[] = {{.order = RANDOM, .seed = 1},
                                        {.order = BACKWARDS},
@@ -334,7 +337,8 @@ static void compare_all(const operation_t *operation) {
         for (int f = 0; f < operation->family_count; ++f) {
             const subject_kind_t *kind = &kinds[kind_index];
             const int forms = *n <= SMALL || suite_extended() ? kind->forms : kind->called;
-            if (kind->operation != operation || !has_kernels(&operation->families[f]))
+            if (kind->operation != operation || !has_kernels(&operation->families[f]) ||
+                (*n > LARGE && !suite_extended()))
                 continue;
             for (int form = 0; form < forms; ++form)
                 compare_schedules(
