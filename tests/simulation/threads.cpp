@@ -84,6 +84,7 @@ warp_state &warp_of(const fiber &f) {
 }
 
 // ---- fibers ------------------------------------------------------------------------------------
+// makecontext starts a fiber; from then on _setjmp and _longjmp switch, which make no system call.
 
 /* Back to the scheduler, until it lets this fiber go on. */
 void leave() {
