@@ -42,7 +42,6 @@ LAUNCH(batchlas_potrs_blocked);
 CAN_RUN(batchlas_potrs_cusolver_can_run);
 BUFFER_SIZE(batchlas_potrs_cusolver_buffer_size);
 LAUNCH(batchlas_potrs_cusolver);
-CAN_RUN(batchlas_potrs_lapack_can_run);
 LAUNCH(batchlas_potrs_lapack);
 
 /* posv */
@@ -66,11 +65,8 @@ LAUNCH(batchlas_gemm_cublas);
 CAN_RUN(batchlas_syrk_cublas_can_run);
 BUFFER_SIZE(batchlas_syrk_cublas_buffer_size);
 LAUNCH(batchlas_syrk_cublas);
-CAN_RUN(batchlas_trsm_cblas_can_run); /* src/vendor_lapack.c */
-LAUNCH(batchlas_trsm_cblas);
-CAN_RUN(batchlas_gemm_cblas_can_run);
+LAUNCH(batchlas_trsm_cblas); /* src/vendor_lapack.c */
 LAUNCH(batchlas_gemm_cblas);
-CAN_RUN(batchlas_syrk_cblas_can_run);
 LAUNCH(batchlas_syrk_cblas);
 
 /* logdet has one family: offload_kernels/potrf_logdet.c */

@@ -22,7 +22,7 @@ static const family_t families[] = {
     {"register", ON_GPU,  NATIVE, ENQUEUES, false, IF_GPU(batchlas_gemm_register_can_run, NULL, batchlas_gemm_register)},
     {"tiled",    ON_BOTH, NATIVE, BLOCKS,   false, batchlas_always_runs, NULL, batchlas_gemm_tiled},
     {"vendor",   ON_GPU,  VENDOR, BLOCKS,   false, IF_CUDA_VENDOR(batchlas_gemm_cublas_can_run, batchlas_gemm_cublas_buffer_size, batchlas_gemm_cublas)},
-    {"vendor",   ON_HOST, VENDOR, ENQUEUES, false, IF_LAPACK(batchlas_gemm_cblas_can_run, NULL, batchlas_gemm_cblas)},
+    {"vendor",   ON_HOST, VENDOR, ENQUEUES, false, IF_LAPACK(batchlas_always_runs, NULL, batchlas_gemm_cblas)},
 };
 /* clang-format on */
 

@@ -21,7 +21,7 @@ static const family_t families[] = {
     {"register", ON_GPU,  NATIVE, ENQUEUES, false, IF_GPU(batchlas_syrk_register_can_run, NULL, batchlas_syrk_register)},
     {"tiled",    ON_BOTH, NATIVE, BLOCKS,   false, batchlas_always_runs, NULL, batchlas_syrk_tiled},
     {"vendor",   ON_GPU,  VENDOR, BLOCKS,   false, IF_CUDA_VENDOR(batchlas_syrk_cublas_can_run, batchlas_syrk_cublas_buffer_size, batchlas_syrk_cublas)},
-    {"vendor",   ON_HOST, VENDOR, ENQUEUES, false, IF_LAPACK(batchlas_syrk_cblas_can_run, NULL, batchlas_syrk_cblas)},
+    {"vendor",   ON_HOST, VENDOR, ENQUEUES, false, IF_LAPACK(batchlas_always_runs, NULL, batchlas_syrk_cblas)},
 };
 /* clang-format on */
 

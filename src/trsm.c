@@ -24,7 +24,7 @@ static const family_t families[] = {
     /* spelling  place    origin  manner    leaf   can_run, buffer_size, launch */
     {"tiled",    ON_BOTH, NATIVE, BLOCKS,   false, batchlas_always_runs, NULL, batchlas_trsm_tiled},
     {"vendor",   ON_GPU,  VENDOR, BLOCKS,   false, IF_CUDA_VENDOR(batchlas_trsm_cublas_can_run, batchlas_trsm_cublas_buffer_size, batchlas_trsm_cublas)},
-    {"vendor",   ON_HOST, VENDOR, ENQUEUES, false, IF_LAPACK(batchlas_trsm_cblas_can_run, NULL, batchlas_trsm_cblas)},
+    {"vendor",   ON_HOST, VENDOR, ENQUEUES, false, IF_LAPACK(batchlas_always_runs, NULL, batchlas_trsm_cblas)},
 };
 /* clang-format on */
 

@@ -97,19 +97,11 @@ LAUNCH(batchlas_potrf_lapack) {
     return for_each(h, problem, 1, problem->batch * n * n * n / 6, FOUR_TYPES(potrf_item));
 }
 
-CAN_RUN(batchlas_potrs_lapack_can_run) {
-    return batchlas_always_runs(problem, facts, reason);
-}
-
 LAUNCH(batchlas_potrs_lapack) {
     const double n = problem->n;
     (void)workspace;
     return for_each(h, problem, tiles_in(problem->nrhs), problem->batch * n * n * problem->nrhs,
                     FOUR_TYPES(potrs_tile));
-}
-
-CAN_RUN(batchlas_trsm_cblas_can_run) {
-    return batchlas_always_runs(problem, facts, reason);
 }
 
 LAUNCH(batchlas_trsm_cblas) {
@@ -121,19 +113,11 @@ LAUNCH(batchlas_trsm_cblas) {
                     FOUR_TYPES(trsm_tile));
 }
 
-CAN_RUN(batchlas_gemm_cblas_can_run) {
-    return batchlas_always_runs(problem, facts, reason);
-}
-
 LAUNCH(batchlas_gemm_cblas) {
     const double m = problem->m;
     (void)workspace;
     return for_each(h, problem, tiles_in(problem->m) * tiles_in(problem->n),
                     problem->batch * m * problem->n * problem->k, FOUR_TYPES(gemm_tile));
-}
-
-CAN_RUN(batchlas_syrk_cblas_can_run) {
-    return batchlas_always_runs(problem, facts, reason);
 }
 
 LAUNCH(batchlas_syrk_cblas) {
