@@ -236,6 +236,20 @@ void generate_dense(scalar_type_t type, int rows, int columns, uint64_t seed, wi
         M[i] = round_to(type, random_element(type, &state));
 }
 
+matrices_t matrices_dense(scalar_type_t type, int rows, int columns, int64_t batch, layout_t layout,
+                          region_t region, uint64_t seed) {
+    matrices_t M = matrices_make(type, rows, columns, batch, layout, region);
+    wide_t *values = host_alloc((size_t)rows * (size_t)columns, sizeof *values);
+    matrices_fill(&M, SENTINEL);
+    for (int64_t i = 0; i < batch; ++i) {
+        generate_dense(type, rows, columns, seed + (uint64_t)i, values);
+        matrices_set(&M, i, values);
+    }
+    free(values);
+    matrices_put(&M);
+    return M;
+}
+
 void plant_failure(scalar_type_t type, int n, wide_t *A, int p) {
     wide_t *pivot = &A[at(n, p, p)];
     if (p == 0) {

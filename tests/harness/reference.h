@@ -30,6 +30,9 @@ enum { LAPACK_KIND_COUNT = NEAR_OVERFLOW + 1 };
 void generate(kind_t kind, scalar_type_t type, int n, uint64_t seed, wide_t *A);
 /* Elements in [-1, 1], in both parts for the complex types. */
 void generate_dense(scalar_type_t type, int rows, int columns, uint64_t seed, wide_t *M);
+/* A batch of these on the device, among finite padding; item i has the seed `seed + i`. */
+matrices_t matrices_dense(scalar_type_t type, int rows, int columns, int64_t batch, layout_t layout,
+                          region_t region, uint64_t seed);
 /* Changes a_pp alone so that the pivot there is clearly negative: for p > 0 with a_pp still
  * positive, so that nothing but the updated diagonal tells. A's leading minors are positive. */
 void plant_failure(scalar_type_t type, int n, wide_t *A, int p);

@@ -11,6 +11,9 @@
 extern "C" {
 #endif
 
+/* As on sm_90; bytes. */
+enum { THREADS_PER_BLOCK = 1024, SHARED_MEMORY_PER_BLOCK = 232448 };
+
 /* Which of the threads that can go on does so. A thread runs until it has to wait for others, under
  * RANDOM also only to its next access to memory, every now and then. */
 typedef enum { ROUND_ROBIN, BACKWARDS, WARP_AHEAD, WARP_BEHIND, RANDOM } order_t;

@@ -11,8 +11,8 @@ batchlas_status_t batchlas_device_open(batchlas_handle_t h) {
     h->facts = (device_facts_t){.is_gpu = true,
                                 .architecture = 90,
                                 .multiprocessors = 132,
-                                .max_threads_per_block = 1024,
-                                .shared_memory_per_block = 232448,
+                                .max_threads_per_block = THREADS_PER_BLOCK,
+                                .shared_memory_per_block = SHARED_MEMORY_PER_BLOCK,
                                 .shared_memory_per_multiprocessor = 233472};
     strcpy(h->device_name, "sm_90");
     return BATCHLAS_SUCCESS;

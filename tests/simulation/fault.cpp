@@ -62,7 +62,7 @@ std::vector<std::string> symbolise(const void *code) {
     return lines;
 }
 
-/* Lines of the source, innermost first: primitives of device.cuh are seldom the point. */
+/* Lines of the source, innermost first. */
 std::string lines_of(const void *code) {
     // A return address is one past its call.
     const std::vector<std::string> found = symbolise(static_cast<const char *>(code) - 1);
@@ -79,7 +79,8 @@ std::string tell(const record &r) {
                        std::to_string(r.block) +
                        (r.thread >= 0 ? ", thread " + std::to_string(r.thread) : "");
     for (const code_place &place : r.places)
-        text += std::string("\n  ") + place.doing + " thread " + std::to_string(place.thread) +
+        text += std::string("\n  ") + place.doing +
+                (place.thread == another_block ? "" : " thread " + std::to_string(place.thread)) +
                 " at " + lines_of(place.code);
     return text;
 }

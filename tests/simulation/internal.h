@@ -11,11 +11,9 @@
 namespace simulation {
 
 constexpr int lanes = 32;
-constexpr unsigned most_threads = 1024;
-
-// As on sm_90.
-constexpr size_t shared_limit = 232448;
-constexpr size_t shared_limit_unasked = 49152;
+constexpr unsigned most_threads = THREADS_PER_BLOCK;
+constexpr size_t shared_limit = SHARED_MEMORY_PER_BLOCK;
+constexpr size_t shared_limit_unasked = 49152; // of dynamic shared memory, without an attribute
 
 // ---- threads (threads.cpp) ---------------------------------------------------------------------
 
@@ -37,6 +35,8 @@ struct copy {
 const clock_vector *running_clock();
 std::vector<copy> &running_copies();
 unsigned block_threads();
+const void *running_kernel();
+[[noreturn]] void abandon_launch();
 /* Any bits at all, NaN and infinities among them; the schedule's seed decides. */
 void fill_with_noise(void *memory, size_t bytes);
 /* Perhaps lets another thread go on first. */
@@ -56,8 +56,9 @@ void land_copies();
 // ---- faults (fault.cpp) ------------------------------------------------------------------------
 
 /* An access or a place in the code, to be named by its line when somebody asks. */
+constexpr unsigned another_block = most_threads; // in the place of a thread
 struct code_place {
-    const char *doing; // "write by thread"
+    const char *doing; // "write by"
     unsigned thread;
     const void *code;
 };
@@ -75,8 +76,6 @@ void record_fault(const char *kind, std::vector<code_place> places, const char *
 /* The same, and ends the launch. */
 [[noreturn]] void fault(const char *kind, std::vector<code_place> places, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-[[noreturn]] void abandon_launch(); // threads.cpp
-const void *running_kernel();       // threads.cpp
 
 } // namespace simulation
 

@@ -39,7 +39,7 @@ struct cell {
     step write;
     step reads[few];
     uint32_t *all_reads;            // by thread, once `few` are not enough
-    uint32_t write_code, read_code; // as offsets into the program
+    uint32_t write_code, read_code; // of the last one, as offsets into the program
     uint8_t state;
     uint8_t others;
 };
@@ -145,7 +145,7 @@ void enter_block(cell &c) {
 
 [[noreturn]] void race_of_blocks(const clock_vector &clock, size_t offset, const char *doing,
                                  const void *code, const char *earlier, uint32_t at) {
-    fault("race of blocks", {{doing, clock.self, code}, {earlier, 0, code_at(at)}},
+    fault("race of blocks", {{doing, clock.self, code}, {earlier, another_block, code_at(at)}},
           "two blocks meet in %s memory", area_of(offset));
 }
 
@@ -202,9 +202,9 @@ void touch_cell(cell &c, size_t offset, bool is_write, const clock_vector &clock
     if (c.visit != d.visit)
         enter_block(c);
     if (c.others & OTHERS_WROTE)
-        race_of_blocks(clock, offset, doing, code, "write in another block, by", c.write_code);
+        race_of_blocks(clock, offset, doing, code, "write in another block", c.write_code);
     if (is_write && (c.others & OTHERS_READ))
-        race_of_blocks(clock, offset, doing, code, "read in another block, by", c.read_code);
+        race_of_blocks(clock, offset, doing, code, "read in another block", c.read_code);
     if (c.write && !is_ordered(c.write, clock))
         race(clock, offset, doing, code, "write by", thread_of(c.write), c.write_code);
     if (!is_write) {
@@ -345,8 +345,7 @@ bool simulation_owns(const void *memory) {
     return offset < region_bytes && (d.cells[offset / cell_bytes].state & ALLOCATED);
 }
 
-// ---- the instrumentation's calls
-// -----------------------------------------------------------------
+// ---- calls of the instrumentation --------------------------------------------------------------
 
 #define ACCESS(name, bytes, is_write)                                                              \
     void name(void *address);                                                                      \

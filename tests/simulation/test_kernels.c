@@ -24,13 +24,13 @@ typedef struct {
     const operation_t *operation;
     int forms;
     int called; /* of them by the public call; the others are what the blocked driver launches */
-    const int *orders; /* up to 0 */
+    const int *orders; /* rising, up to 0 */
     int largest_probe;
     /* Makes the call; the result is what it wrote, and is judged if it is to be. */
     batchlas_status_t (*run)(const subject_t *subject, bool judged, matrices_t *result);
 } subject_kind_t;
 
-/* One order for every way through a kernel: what these do not notice, no test here does. */
+/* One order for every way through a kernel, for the barriers and the defects to show in. */
 static const int probes[] = {3, 13, 30, 33, 70, 130, 260};
 
 /* As the blocked driver launches a family, past the public call's checks and selector. */
@@ -147,19 +147,6 @@ static const batchlas_op_t ops[] = {BATCHLAS_NO_TRANS, BATCHLAS_TRANS, BATCHLAS_
 static const wide_t beta = {-0.5L, 0};
 enum { PRODUCTS = 3 };
 
-static matrices_t dense(scalar_type_t type, int rows, int columns, region_t region, uint64_t seed) {
-    matrices_t M = matrices_make(type, rows, columns, PRODUCTS, PADDED, region);
-    wide_t *values = host_alloc((size_t)rows * (size_t)columns, sizeof *values);
-    matrices_fill(&M, SENTINEL);
-    for (int i = 0; i < PRODUCTS; ++i) {
-        generate_dense(type, rows, columns, seed + (uint64_t)i, values);
-        matrices_set(&M, i, values);
-    }
-    free(values);
-    matrices_put(&M);
-    return M;
-}
-
 static void judge_product(const call_t *c, batchlas_op_t opa, batchlas_op_t opb,
                           const matrices_t *A, const matrices_t *B, uint64_t seed_c,
                           const matrices_t *C) {
@@ -197,9 +184,11 @@ static batchlas_status_t run_gemm(const subject_t *subject, bool judged, matrice
     const batchlas_op_t opb = ops[subject->form % COUNT(ops)];
     const int m = subject->n, n = subject->n + 3, k = subject->n / 2 + 9;
     const bool a_plain = opa == BATCHLAS_NO_TRANS, b_plain = opb == BATCHLAS_NO_TRANS;
-    matrices_t A = dense(subject->type, a_plain ? m : k, a_plain ? k : m, ALL, 1);
-    matrices_t B = dense(subject->type, b_plain ? k : n, b_plain ? n : k, ALL, 11);
-    matrices_t C = dense(subject->type, m, n, ALL, 21);
+    matrices_t A =
+        matrices_dense(subject->type, a_plain ? m : k, a_plain ? k : m, PRODUCTS, PADDED, ALL, 1);
+    matrices_t B =
+        matrices_dense(subject->type, b_plain ? k : n, b_plain ? n : k, PRODUCTS, PADDED, ALL, 11);
+    matrices_t C = matrices_dense(subject->type, m, n, PRODUCTS, PADDED, ALL, 21);
     ints_t skip = passed_over(PRODUCTS);
     const call_t gemm = {.routine = GEMM,
                          .p = {.type = subject->type,
@@ -238,8 +227,9 @@ static batchlas_status_t run_syrk(const subject_t *subject, bool judged, matrice
     const batchlas_op_t other =
         scalar_is_complex(subject->type) ? BATCHLAS_CONJ_TRANS : BATCHLAS_TRANS;
     const int n = subject->n, k = subject->n / 2 + 9;
-    matrices_t A = dense(subject->type, plain ? n : k, plain ? k : n, ALL, 1);
-    matrices_t C = dense(subject->type, n, n, triangle_of(uplo), 21);
+    matrices_t A =
+        matrices_dense(subject->type, plain ? n : k, plain ? k : n, PRODUCTS, PADDED, ALL, 1);
+    matrices_t C = matrices_dense(subject->type, n, n, PRODUCTS, PADDED, triangle_of(uplo), 21);
     ints_t skip = passed_over(PRODUCTS);
     const call_t syrk = {.routine = SYRK,
                          .p = {.type = subject->type,
@@ -268,10 +258,11 @@ static batchlas_status_t run_syrk(const subject_t *subject, bool judged, matrice
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
+enum { OF_POTRF, OF_GEMM, OF_SYRK };
 static const subject_kind_t kinds[] = {
-    {&batchlas_potrf_operation, 4, 2, potrf_orders, 260, run_potrf},
-    {&batchlas_gemm_operation, 10, 9, product_orders, 70, run_gemm},
-    {&batchlas_syrk_operation, 5, 4, product_orders, 70, run_syrk},
+    [OF_POTRF] = {&batchlas_potrf_operation, 4, 2, potrf_orders, 260, run_potrf},
+    [OF_GEMM] = {&batchlas_gemm_operation, 10, 9, product_orders, 70, run_gemm},
+    [OF_SYRK] = {&batchlas_syrk_operation, 5, 4, product_orders, 70, run_syrk},
 };
 
 /* A family of kernels of its own, not one that is composed of others' or of target regions. */
@@ -330,35 +321,31 @@ static void compare_schedules(const subject_kind_t *kind, const subject_t *subje
     matrices_free(&first);
 }
 
-static void compare_all(const operation_t *operation) {
-    EACH(kind, kinds)
+static void compare_all(const subject_kind_t *kind) {
+    const bool extended = suite_extended();
     EACH(type, types)
-    for (const int *n = kinds[kind_index].orders; *n; ++n)
-        for (int f = 0; f < operation->family_count; ++f) {
-            const subject_kind_t *kind = &kinds[kind_index];
-            const int forms = *n <= SMALL || suite_extended() ? kind->forms : kind->called;
-            if (kind->operation != operation || !has_kernels(&operation->families[f]) ||
-                (*n > LARGE && !suite_extended()))
-                continue;
-            for (int form = 0; form < forms; ++form)
-                compare_schedules(
-                    kind, &(subject_t){&operation->families[f], types[type_index], form, *n});
+    for (const int *n = kind->orders; *n && (*n <= LARGE || extended); ++n)
+        for (int f = 0; f < kind->operation->family_count; ++f) {
+            const family_t *family = &kind->operation->families[f];
+            const int forms = *n <= SMALL || extended ? kind->forms : kind->called;
+            for (int form = 0; form < forms && has_kernels(family); ++form)
+                compare_schedules(kind, &(subject_t){family, types[type_index], form, *n});
         }
 }
 
 static void schedules_do_not_matter_to_potrf(void **state) {
     (void)state;
-    compare_all(&batchlas_potrf_operation);
+    compare_all(&kinds[OF_POTRF]);
 }
 
 static void schedules_do_not_matter_to_gemm(void **state) {
     (void)state;
-    compare_all(&batchlas_gemm_operation);
+    compare_all(&kinds[OF_GEMM]);
 }
 
 static void schedules_do_not_matter_to_syrk(void **state) {
     (void)state;
-    compare_all(&batchlas_syrk_operation);
+    compare_all(&kinds[OF_SYRK]);
 }
 
 /* ---- barriers -------------------------------------------------------------------------------- */

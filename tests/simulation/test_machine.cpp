@@ -163,7 +163,7 @@ const fault_case faults[] = {
     {CASE(reads_the_unwritten), 0, "never written", {"read by thread 0"}},
     {CASE(reads_a_copy_too_early), 0, "copy under way", {"read by thread 0", "copy by"}},
     {CASE(leaves_copies_behind), 0, "copy under way", {"returned"}},
-    {CASE(meets_other_blocks), 0, "race of blocks", {"block 1", "thread 3"}},
+    {CASE(meets_other_blocks), 0, "race of blocks", {"block 1", "thread 3", "in another block at"}},
     {CASE(writes_to_the_host), 0, "out of bounds", {"neither the device's"}},
     {CASE(takes_too_much), 0, "shared memory", {"80000 bytes"}},
 };

@@ -13,21 +13,6 @@
 static const int orders[] = {1, 2, 3, 6, 33, 70};
 enum { ITEMS = 3 };
 
-static matrices_t dense(scalar_type_t type, int n, region_t region, uint64_t seed) {
-    matrices_t M = matrices_make(type, n, n, ITEMS, PADDED, region);
-    wide_t *values = host_alloc((size_t)n * (size_t)n, sizeof *values);
-    matrices_fill(&M, SENTINEL);
-    for (int i = 0; i < ITEMS; ++i) {
-        generate_dense(type, n, n, seed + (uint64_t)i, values);
-        for (int j = 0; j < n; ++j)
-            values[j * (n + 1)].re = 1 + j;
-        matrices_set(&M, i, values);
-    }
-    free(values);
-    matrices_put(&M);
-    return M;
-}
-
 static void expect_launched(int error) {
     if (error)
         suite_fail("error %d: %s", error, simulation_fault() ? simulation_fault() : "");
@@ -46,8 +31,8 @@ static void for_matrices(void (*visit)(scalar_type_t, batchlas_uplo_t, int)) {
 /* Other values in between come and go. */
 static void save_and_restore(scalar_type_t type, batchlas_uplo_t uplo, int n) {
     const region_t strict = uplo == BATCHLAS_LOWER ? STRICT_LOWER_TRIANGLE : STRICT_UPPER_TRIANGLE;
-    matrices_t A = dense(type, n, strict, 1);
-    matrices_t other = dense(type, n, strict, 50);
+    matrices_t A = matrices_dense(type, n, n, ITEMS, PADDED, strict, 1);
+    matrices_t other = matrices_dense(type, n, n, ITEMS, PADDED, strict, 50);
     void *packed = device_alloc((size_t)(n * (n - 1) / 2) * ITEMS * scalar_size(type));
     operand_t operand = matrices_strided(&A);
     expect_launched(batchlas_vendor_save_triangle(NULL, type, uplo, n, operand, ITEMS, packed));
@@ -55,7 +40,7 @@ static void save_and_restore(scalar_type_t type, batchlas_uplo_t uplo, int n) {
                                                   operand, ITEMS));
     expect_launched(batchlas_vendor_restore_triangle(NULL, type, uplo, n, operand, ITEMS, packed));
     matrices_get(&A);
-    matrices_t kept = dense(type, n, strict, 1);
+    matrices_t kept = matrices_dense(type, n, n, ITEMS, PADDED, strict, 1);
     matrices_get(&kept);
     suite_expect(items_agree(&A, &kept, NULL));
     matrices_free(&kept);
@@ -70,9 +55,9 @@ static void saved_triangles_come_back(void **state) {
 }
 
 static void copy_triangle(scalar_type_t type, batchlas_uplo_t uplo, int n) {
-    matrices_t from = dense(type, n, ALL, 1);
-    matrices_t to = dense(type, n, triangle_of(uplo), 50);
-    matrices_t expected = dense(type, n, triangle_of(uplo), 1);
+    matrices_t from = matrices_dense(type, n, n, ITEMS, PADDED, ALL, 1);
+    matrices_t to = matrices_dense(type, n, n, ITEMS, PADDED, triangle_of(uplo), 50);
+    matrices_t expected = matrices_dense(type, n, n, ITEMS, PADDED, triangle_of(uplo), 1);
     expect_launched(batchlas_vendor_copy_triangle(NULL, type, uplo, n, matrices_strided(&from),
                                                   matrices_strided(&to), ITEMS));
     matrices_get(&from);
@@ -93,7 +78,10 @@ static void copied_triangles_are_the_triangles_alone(void **state) {
 
 /* Diagonals become real; a pivot that is not positive is info, the vendor's word included. */
 static void settle(scalar_type_t type, batchlas_uplo_t uplo, int n) {
-    matrices_t factor = dense(type, n, triangle_of(uplo), 1);
+    matrices_t factor = matrices_dense(type, n, n, ITEMS, PADDED, triangle_of(uplo), 1);
+    for (int i = 0; i < ITEMS; ++i)
+        for (int j = 0; j < n; ++j)
+            matrices_set_element(&factor, i, j, j, (wide_t){1 + j, 0.5L});
     matrices_set_element(&factor, 1, n / 2, n / 2, (wide_t){-1, 0});
     matrices_put(&factor);
     ints_t vendor_info = ints_make(ITEMS), info = ints_make(ITEMS);
@@ -121,15 +109,9 @@ static void settling_makes_diagonals_real_and_info_exact(void **state) {
 /* One block of the diagonal, as wide as the matrix. */
 static void add_products(scalar_type_t type, batchlas_uplo_t uplo, int n) {
     const bool lower = uplo == BATCHLAS_LOWER;
-    matrices_t C = dense(type, n, triangle_of(uplo), 1);
-    matrices_t products = matrices_make(type, n, n, ITEMS, TIGHT, ALL);
+    matrices_t C = matrices_dense(type, n, n, ITEMS, PADDED, triangle_of(uplo), 1);
+    matrices_t products = matrices_dense(type, n, n, ITEMS, TIGHT, ALL, 50);
     wide_t *values = host_alloc((size_t)n * (size_t)n, sizeof *values);
-    matrices_fill(&products, SENTINEL);
-    for (int i = 0; i < ITEMS; ++i) {
-        generate_dense(type, n, n, 50 + (uint64_t)i, values);
-        matrices_set(&products, i, values);
-    }
-    matrices_put(&products);
     matrices_get(&products);
     matrices_get(&C);
     wide_t *before = host_alloc((size_t)n * (size_t)n, sizeof *before);
@@ -165,7 +147,7 @@ static void products_are_added_to_the_triangle_alone(void **state) {
 static void pointers_lead_to_the_items_that_are_not_passed_over(void **state) {
     (void)state;
     enum { BLOCKS = 4, STEP = 7 };
-    matrices_t A = dense(TYPE_D, 6, ALL, 1);
+    matrices_t A = matrices_dense(TYPE_D, 6, 6, ITEMS, PADDED, ALL, 1);
     ints_t skip = ints_make(ITEMS);
     const int skipped[ITEMS] = {0, 3, 0};
     device_put(skip.device, skipped, sizeof skipped);
