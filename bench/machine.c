@@ -214,8 +214,8 @@ bool machine_synchronise(const machine_t *machine) {
 
 /* ---- time ---------------------------------------------------------------------------------- */
 
-bool span_begin(const machine_t *machine, span_t *span) {
-    if (!machine_synchronise(machine))
+bool span_begin(const machine_t *machine, span_t *span, bool idle) {
+    if ((idle || !machine->is_gpu) && !machine_synchronise(machine))
         return false;
     span->wall_seconds = wall_clock();
 #if BATCHLAS_HAVE_GPU

@@ -47,7 +47,9 @@ typedef struct {
     double wall_seconds;
 } span_t;
 
-bool span_begin(const machine_t *machine, span_t *span);
+/* `idle`: waits for the stream first, as the wall clock needs. On a GPU the device's clock starts
+ * while the stream still works otherwise, and so sees none of the time that a launch takes. */
+bool span_begin(const machine_t *machine, span_t *span, bool idle);
 /* Between the call, which may only have enqueued, and the wait for its end. */
 bool span_enqueued(const machine_t *machine);
 bool span_end(const machine_t *machine, span_t *span);

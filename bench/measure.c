@@ -69,14 +69,15 @@ static void give_up(result_t *result, outcome_t outcome, const char *note) {
     snprintf(result->note, sizeof result->note, "%.255s", note);
 }
 
-/* Restores the input, then times one call of the arm. False if the machine failed; a call that
+/* Restores the input, then times one call of the arm, from an idle machine or right behind its
+ * input. False if the machine failed; a call that
  * fails takes the arm out. */
-static bool call_once(run_t *run, int arm, span_t *span) {
+static bool call_once(run_t *run, int arm, bool idle, span_t *span) {
     result_t *result = &run->results[arm];
     if (!matrices_restore(run->machine, run->cell, &run->matrices))
         return false;
     arm_pin(&run->arms[arm]);
-    if (!span_begin(run->machine, span))
+    if (!span_begin(run->machine, span, idle))
         return false;
     batchlas_status_t status = call_entry(run->h, run->cell, &run->matrices);
     if (!span_enqueued(run->machine))
@@ -127,7 +128,7 @@ static bool probe(run_t *run, int arm) {
     if (!machine_handle(run->machine, &run->h))
         return false;
     const bool recorded = coverage_begin();
-    const bool called = call_once(run, arm, &span);
+    const bool called = call_once(run, arm, true, &span);
     coverage_end();
     if (called && run->results[arm].outcome == RESULT_OK)
         check_arm(run, arm);
@@ -157,7 +158,7 @@ static bool warm_up(run_t *run, double seconds) {
             span_t span;
             if (!is_in(run, arm))
                 continue;
-            if (!call_once(run, arm, &span))
+            if (!call_once(run, arm, true, &span))
                 return false;
             if (span.wall_seconds > slow_seconds && run->repetitions > SLOW_REPETITIONS)
                 run->results[arm].repetitions = SLOW_REPETITIONS;
@@ -173,13 +174,17 @@ static bool time_arms(run_t *run) {
     for (int repetition = 0; repetition < run->repetitions; ++repetition) {
         for (int arm = 0; arm < run->arm_count; ++arm) {
             const int last = run->results[arm].repetitions - 1;
+            const int sample = arm * run->repetitions + repetition;
             span_t span;
             if (!is_in(run, arm) || repetition > last)
                 continue;
-            if (!call_once(run, arm, &span))
+            if (!call_once(run, arm, false, &span))
                 return false;
-            run->device_samples[arm * run->repetitions + repetition] = span.device_seconds;
-            run->wall_samples[arm * run->repetitions + repetition] = span.wall_seconds;
+            run->device_samples[sample] = span.device_seconds;
+            // The two clocks of a GPU want different calls.
+            if (run->machine->is_gpu && !call_once(run, arm, true, &span))
+                return false;
+            run->wall_samples[sample] = span.wall_seconds;
             if (repetition == last && is_in(run, arm))
                 check_arm(run, arm);
         }

@@ -19,7 +19,7 @@ static bool measure_bandwidth(const machine_t *machine, double *bytes_per_second
     bool measured = from && to && machine_fill(machine, from, 1, bytes);
     for (int i = 0; i < TRIES && measured; ++i) {
         span_t span;
-        measured = span_begin(machine, &span) && machine_copy(machine, to, from, bytes) &&
+        measured = span_begin(machine, &span, true) && machine_copy(machine, to, from, bytes) &&
                    span_enqueued(machine) && machine_synchronise(machine) &&
                    span_end(machine, &span);
         if (measured && 2.0 * (double)bytes / span.device_seconds > best)
@@ -37,7 +37,7 @@ static bool time_products(const machine_t *machine, const cell_t *cell, double *
     bool measured = machine_handle(machine, &h) && matrices_make(machine, cell, &matrices);
     for (int i = 0; i < TRIES && measured; ++i) {
         span_t span;
-        measured = matrices_restore(machine, cell, &matrices) && span_begin(machine, &span) &&
+        measured = matrices_restore(machine, cell, &matrices) && span_begin(machine, &span, true) &&
                    call_entry(h, cell, &matrices) == BATCHLAS_SUCCESS && span_enqueued(machine) &&
                    batchlas_wait(h) == BATCHLAS_SUCCESS && span_end(machine, &span);
         if (measured && floor_operations(cell) / span.device_seconds > *best)
