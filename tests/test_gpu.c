@@ -346,6 +346,28 @@ static void unified_memory_is_taken_where_the_device_can(void **state) {
     free(A);
 }
 
+/* In a target data region a name is its host address until use_device_ptr says otherwise. */
+static void mapped_memory_is_taken_by_its_device_address_alone(void **state) {
+    (void)state;
+    batchlas_handle_t h = suite_handle();
+    const int device = suite_device();
+    double *A = host_alloc(1, sizeof *A);
+    batchlas_status_t status = BATCHLAS_DEVICE_ERROR;
+    A[0] = 4;
+#pragma omp target data map(tofrom : A[ : 1]) device(device)
+    {
+        suite_expect_status(BATCHLAS_INVALID_ARGUMENT,
+                            batchlas_dpotrf(h, BATCHLAS_LOWER, 1, A, 1, 1, NULL, 1), h);
+        expect_error_says(h, "argument A");
+        expect_error_says(h, "use_device_ptr");
+#pragma omp target data use_device_ptr(A) device(device)
+        status = batchlas_dpotrf(h, BATCHLAS_LOWER, 1, A, 1, 1, NULL, 1);
+    }
+    suite_expect_success(status, h);
+    assert_true(A[0] == 2);
+    free(A);
+}
+
 static void a_workspace_on_the_host_is_refused(void **state) {
     (void)state;
     batchlas_handle_t h = suite_handle();
@@ -545,6 +567,7 @@ static const struct CMUnitTest tests[] = {
     suite_test(a_detached_task_joins_the_dependency_graph),
     suite_test(managed_and_registered_memory_are_taken),
     suite_test(unified_memory_is_taken_where_the_device_can),
+    suite_test(mapped_memory_is_taken_by_its_device_address_alone),
     suite_test(a_workspace_on_the_host_is_refused),
     suite_test(a_host_handle_refuses_device_memory),
     suite_test(memory_of_another_device_is_refused),
