@@ -2,6 +2,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "airports.h"
 #include "neighbours.h"
+#include "program.h"
+#include "random.h"
 
 #include <errno.h>
 #include <math.h>
@@ -21,13 +23,6 @@ static const double lowest_m = -450.0, highest_m = 5500.0, metres_per_foot = 0.3
  * this distance, lies higher than this. */
 enum { JURY = 8 };
 static const double jury_km = 500.0, high_ground_m = 100.0;
-
-uint64_t random_next(uint64_t *state) {
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
 
 void sphere_point(double latitude, double longitude, double point[3]) {
     const double degree = 3.14159265358979323846 / 180.0;
@@ -90,7 +85,8 @@ static void drop_repeated(airports_t *airports) {
 static void shuffle(airports_t *airports, uint64_t seed) {
     airport_t *a = airports->airport;
     for (int i = airports->count - 1; i > 0; i--) {
-        const int j = (int)(random_next(&seed) % (uint64_t)(i + 1));
+        const int j =
+            (int)(random_bits(seed, (uint64_t)(airports->count - 1 - i)) % (uint64_t)(i + 1));
         const airport_t swap = a[i];
         a[i] = a[j];
         a[j] = swap;
@@ -147,19 +143,12 @@ static int find_columns(const char *path, char *header, int at[COLUMNS]) {
         for (int f = 0; f < fields && at[c] < 0; f++)
             if (strcmp(field[f], column_name[c]) == 0)
                 at[c] = f;
-        if (at[c] < 0 && c < ELEVATION_FT) {
-            fprintf(stderr, "vecchia_kriging: '%s' has no column '%s' in its first line.\n", path,
-                    column_name[c]);
-            return 1;
-        }
+        if (at[c] < 0 && c < ELEVATION_FT)
+            return complain("'%s' has no column '%s' in its first line", path, column_name[c]);
     }
-    if (at[ELEVATION_FT] < 0 && at[ELEVATION_M] < 0) {
-        fprintf(stderr,
-                "vecchia_kriging: '%s' has neither a column 'elevation_ft' nor 'elevation_m' in "
-                "its first line.\n",
-                path);
-        return 1;
-    }
+    if (at[ELEVATION_FT] < 0 && at[ELEVATION_M] < 0)
+        return complain(
+            "'%s' has neither a column 'elevation_ft' nor 'elevation_m' in its first line", path);
     return 0;
 }
 
@@ -185,13 +174,10 @@ int airports_read(const char *path, uint64_t seed, airports_t *airports) {
 
     *airports = (airports_t){0};
     FILE *file = fopen(path, "r");
-    if (file == NULL) {
-        fprintf(stderr, "vecchia_kriging: cannot open '%s': %s.\n", path, strerror(errno));
-        return 1;
-    }
+    if (file == NULL)
+        return complain("cannot open '%s': %s", path, strerror(errno));
     if (getline(&line, &length, file) < 0)
-        fprintf(stderr, "vecchia_kriging: '%s' %s.\n", path,
-                ferror(file) ? "cannot be read" : "is empty");
+        complain("'%s' %s", path, ferror(file) ? "cannot be read" : "is empty");
     else
         failed = find_columns(path, line, at);
     while (!failed && getline(&line, &length, file) >= 0) {
@@ -200,8 +186,7 @@ int airports_read(const char *path, uint64_t seed, airports_t *airports) {
         if (airports->count == room) {
             airport_t *more = realloc(airports->airport, (size_t)(room += 8192) * sizeof *more);
             if (more == NULL) {
-                fprintf(stderr, "vecchia_kriging: out of memory at row %d.\n", airports->rows);
-                failed = 1;
+                failed = complain("out of memory at row %d", airports->rows);
                 break;
             }
             airports->airport = more;
@@ -220,7 +205,7 @@ int airports_read(const char *path, uint64_t seed, airports_t *airports) {
         shuffle(airports, seed);
         failed = drop_placeholders(airports);
         if (failed)
-            fprintf(stderr, "vecchia_kriging: out of memory for %d airports.\n", airports->count);
+            complain("out of memory for %d airports", airports->count);
     }
     return failed;
 }

@@ -22,10 +22,6 @@ typedef struct {
     int placeholder; /* dropped: elevation 0 amid high ground, a missing value in disguise */
 } airports_t;
 
-/* Splits a 64-bit state into a stream of random numbers. Source: Steele, Lea & Flood, OOPSLA 2014
- * (SplitMix64). */
-uint64_t random_next(uint64_t *state);
-
 /* Position on the sphere, km. */
 void sphere_point(double latitude, double longitude, double point[3]);
 

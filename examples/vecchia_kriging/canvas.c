@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "canvas.h"
+#include "program.h"
 
 #include <errno.h>
 #include <math.h>
@@ -206,15 +207,11 @@ int canvas_write_png(const canvas_t *c, const char *path) {
                        .height = (png_uint_32)c->height,
                        .format = PNG_FORMAT_RGB};
     FILE *file = fopen(path, "wb");
-    if (file == NULL) {
-        fprintf(stderr, "vecchia_kriging: cannot write '%s': %s.\n", path, strerror(errno));
-        return 1;
-    }
+    if (file == NULL)
+        return complain("cannot write '%s': %s", path, strerror(errno));
     const int written = png_image_write_to_stdio(&image, file, 0, c->pixel, 0, NULL);
-    if (fclose(file) != 0 || !written) {
-        fprintf(stderr, "vecchia_kriging: '%s' could not be written in full: %s.\n", path,
-                written ? strerror(errno) : image.message);
-        return 1;
-    }
+    if (fclose(file) != 0 || !written)
+        return complain("'%s' could not be written in full: %s", path,
+                        written ? strerror(errno) : image.message);
     return 0;
 }

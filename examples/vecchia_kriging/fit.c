@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fit.h"
+#include "program.h"
 
 #include <nlopt.h>
 #include <stdio.h>
@@ -58,10 +59,8 @@ int fit_covariance(vecchia_t *v, matern_t start, double nugget_ratio, int rough,
         double least;
         objective_t objective = {v, fit, NULL, nugget_ratio, stage[s], progress, 0};
         nlopt_opt search = nlopt_create(NLOPT_LN_BOBYQA, dimensions);
-        if (search == NULL) {
-            fprintf(stderr, "vecchia_kriging: NLopt has no memory for a search.\n");
-            return 1;
-        }
+        if (search == NULL)
+            return complain("NLopt has no memory for a search");
         objective.search = search;
         nlopt_set_min_objective(search, negative_log_likelihood, &objective);
         nlopt_set_lower_bounds(search, low);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "holdout.h"
 #include "elevation.h"
+#include "program.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -34,11 +35,11 @@ int holdout_score(vecchia_t *v, const fit_t *fit, const airport_t *airport, int 
 
     *score = (holdout_t){0};
     if (predictions != NULL && file == NULL) {
-        fprintf(stderr, "vecchia_kriging: cannot write '%s': %s.\n", predictions, strerror(errno));
+        complain("cannot write '%s': %s", predictions, strerror(errno));
         goto done;
     }
     if (centre == NULL || variance == NULL) {
-        fprintf(stderr, "vecchia_kriging: out of memory for %d predictions.\n", sites);
+        complain("out of memory for %d predictions", sites);
         goto done;
     }
     status = vecchia_predict(v, fit->covariance, fit->profile.mean, fit->profile.variance, sites,
@@ -78,9 +79,7 @@ int holdout_score(vecchia_t *v, const fit_t *fit, const airport_t *airport, int 
 done:
     free(centre);
     free(variance);
-    if (file != NULL && fclose(file) != 0 && status == 0) {
-        fprintf(stderr, "vecchia_kriging: '%s' could not be written in full.\n", predictions);
-        status = 1;
-    }
+    if (file != NULL && fclose(file) != 0 && status == 0)
+        status = complain("'%s' could not be written in full", predictions);
     return status;
 }

@@ -8,15 +8,16 @@
 #include "map.h"
 #include "neighbours.h"
 #include "options.h"
+#include "program.h"
 #include "surface.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
+
+const char program_name[] = "vecchia_kriging";
 
 enum { FEWEST_AIRPORTS = 20, ROUGH_POINTS = 4000 };
 
@@ -62,45 +63,17 @@ static void points_destroy(points_t *p) {
     free(p->neighbour);
 }
 
-/* Before the work, not after it, whether the files that it ends in can be written. */
-static int writable(const char *path) {
-    FILE *file = path != NULL ? fopen(path, "ab") : NULL;
-    if (path != NULL && file == NULL)
-        fprintf(stderr, "vecchia_kriging: cannot write '%s': %s.\n", path, strerror(errno));
-    if (file != NULL)
-        fclose(file);
-    return path == NULL || file != NULL;
-}
-
 /* Whether the airports can carry a fit; says why not. */
 static int enough(const airports_t *airports, const char *path) {
     int varies = 0;
     for (int i = 1; i < airports->count; i++)
         varies |= airports->airport[i].elevation != airports->airport[0].elevation;
     if (airports->count < FEWEST_AIRPORTS)
-        fprintf(stderr, "vecchia_kriging: '%s' has %d usable airports, at least %d are needed.\n",
-                path, airports->count, FEWEST_AIRPORTS);
+        complain("'%s' has %d usable airports, at least %d are needed", path, airports->count,
+                 FEWEST_AIRPORTS);
     else if (!varies)
-        fprintf(stderr, "vecchia_kriging: '%s' has the same elevation everywhere.\n", path);
+        complain("'%s' has the same elevation everywhere", path);
     return airports->count >= FEWEST_AIRPORTS && varies;
-}
-
-/* With `auto` a GPU that the library cannot use is no error. */
-static int open_device(int wanted, vecchia_t *v) {
-    const int host = omp_get_initial_device();
-    v->device = wanted == DEVICE_HOST ? host : wanted;
-    if (wanted == DEVICE_AUTO)
-        v->device = omp_get_num_devices() > 0 ? omp_get_default_device() : host;
-    batchlas_status_t status = batchlas_create(&v->handle, v->device);
-    if (status != BATCHLAS_SUCCESS && wanted == DEVICE_AUTO && v->device != host) {
-        fprintf(stderr, "vecchia_kriging: device %d is left out: %s\n", v->device,
-                batchlas_last_error(NULL));
-        v->device = host;
-        status = batchlas_create(&v->handle, host);
-    }
-    if (status != BATCHLAS_SUCCESS)
-        fprintf(stderr, "vecchia_kriging: %s\n", batchlas_last_error(NULL));
-    return status != BATCHLAS_SUCCESS;
 }
 
 /* Fits each smoothness that is asked for, prints a row of the table and keeps the most likely. */
@@ -127,23 +100,18 @@ static int fit_best(vecchia_t *v, const options_t *o, fit_t *best) {
                fit.profile.log_likelihood, fit.evaluations);
         fflush(stdout);
         if (!fit.converged)
-            fprintf(stderr,
-                    "vecchia_kriging: smoothness %d/2 had not converged after %d "
-                    "evaluations.\n",
-                    twice, fit.evaluations);
+            complain("smoothness %d/2 had not converged after %d evaluations", twice,
+                     fit.evaluations);
         if (fit.failed_blocks > 0)
-            fprintf(stderr,
-                    "vecchia_kriging: smoothness %d/2 met %" PRId64 " blocks that were not "
-                    "positive definite, %" PRId64 " of them at the end.\n",
-                    twice, fit.failed_blocks, fit.profile.failed);
+            complain("smoothness %d/2 met %" PRId64 " blocks that were not "
+                     "positive definite, %" PRId64 " of them at the end",
+                     twice, fit.failed_blocks, fit.profile.failed);
         if (isfinite(fit.profile.log_likelihood) &&
             fit.profile.log_likelihood > best->profile.log_likelihood)
             *best = fit;
     }
-    if (best->profile.log_likelihood == -HUGE_VAL) {
-        fprintf(stderr, "vecchia_kriging: no covariance gave these data a finite likelihood.\n");
-        return 1;
-    }
+    if (best->profile.log_likelihood == -HUGE_VAL)
+        return complain("no covariance gave these data a finite likelihood");
     printf("\nmost likely    smoothness %d/2\n", best->covariance.twice_smoothness);
     return 0;
 }
@@ -157,10 +125,7 @@ static void print_setup(const airports_t *airports, const points_t *points, cons
         "used           %d to fit, %d held out (seed %" PRIu64 ")\n",
         o->data, airports->rows, airports->unusable, airports->repeated, airports->placeholder,
         points->n, points->count - points->n, o->seed);
-    if (v->device == omp_get_initial_device())
-        printf("device         host, OpenMP threads: %d\n", omp_get_max_threads());
-    else
-        printf("device         %d of %d\n", v->device, omp_get_num_devices());
+    printf("device         %s\n", device_words(v->device));
     printf("model          score = sign(e) (sqrt(|e| + %g m) - sqrt(%g m)) of elevation e; Matern\n"
            "               covariance in chord distance; %d neighbours, systems of order %d\n",
            ELEVATION_OFFSET_M, ELEVATION_OFFSET_M, o->neighbours, o->neighbours + 1);
@@ -223,7 +188,7 @@ static int analyse(vecchia_t *v, const airports_t *airports, const points_t *poi
     int status = block == NULL || solution == NULL || partial == NULL || info == NULL;
 
     if (status != 0) {
-        fprintf(stderr, "vecchia_kriging: out of memory for %" PRId64 " blocks.\n", chunk);
+        complain("out of memory for %" PRId64 " blocks", chunk);
         goto done;
     }
     v->data = data;
@@ -263,10 +228,9 @@ static int analyse(vecchia_t *v, const airports_t *airports, const points_t *poi
             failed += failed_cells;
         }
         if (status == 0 && failed > 0)
-            fprintf(stderr,
-                    "vecchia_kriging: %" PRId64 " predictions had a block that was not "
-                    "positive definite and got the mean of the field.\n",
-                    failed);
+            complain("%" PRId64 " predictions had a block that was not "
+                     "positive definite and got the mean of the field",
+                     failed);
     }
     if (status == 0) {
         char caption[160];
@@ -297,25 +261,21 @@ int main(int argc, char **argv) {
     phases_t phase = {0};
     vecchia_t v = {0};
     const double start = omp_get_wtime();
-    int status = EXIT_USAGE;
-
-    if (options_parse(argc, argv, &o) != 0)
-        return EXIT_USAGE;
-    if (o.help) {
-        options_help();
-        return EXIT_SUCCESS;
-    }
+    int status = options_parse(argc, argv, &o);
+    if (status != GO_ON)
+        return status;
+    status = EXIT_USAGE;
     if (airports_read(o.data, o.seed, &airports) != 0 || !enough(&airports, o.data) ||
         !writable(o.output) || !writable(o.predictions))
         goto done;
     const double ordering = omp_get_wtime();
     phase.read = ordering - start;
-    if (open_device(o.device, &v) != 0)
+    if (open_device(o.device, &v.handle, &v.device) != 0)
         goto done;
     status = EXIT_FAILURE;
     const double device_is_open = omp_get_wtime();
     if (points_create(&airports, &o, &points) != 0) {
-        fprintf(stderr, "vecchia_kriging: out of memory for %d airports.\n", airports.count);
+        complain("out of memory for %d airports", airports.count);
         goto done;
     }
     phase.neighbours = omp_get_wtime() - device_is_open;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "map.h"
 #include "canvas.h"
+#include "program.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -189,10 +190,8 @@ int map_write(const char *path, const surface_t *surface, const airport_t *airpo
     const int map_height = (int)ceil(2.0 * half_height * scale) + 1;
     const int panel_height = TITLE + map_height + LEGEND;
     canvas_t c;
-    if (canvas_create(&c, PANEL_WIDTH + 2 * MARGIN, 2 * panel_height) != 0) {
-        fprintf(stderr, "vecchia_kriging: out of memory for the picture.\n");
-        return 1;
-    }
+    if (canvas_create(&c, PANEL_WIDTH + 2 * MARGIN, 2 * panel_height) != 0)
+        return complain("out of memory for the picture");
     for (int panel = 0; panel < 2; panel++) {
         const double top = panel * panel_height;
         const frame_t frame = {MARGIN, top + TITLE, scale};

@@ -2,10 +2,11 @@
 #ifndef OPTIONS_H
 #define OPTIONS_H
 
+#include "program.h"
+
 #include <stdint.h>
 
-enum { DEVICE_AUTO = -1, DEVICE_HOST = -2 };
-enum { MAX_NEIGHBOURS = 64, EXIT_USAGE = 2 };
+enum { MAX_NEIGHBOURS = 64 };
 
 typedef struct {
     const char *data, *output, *predictions; /* predictions: NULL for none */
@@ -16,11 +17,9 @@ typedef struct {
     int device;           /* DEVICE_AUTO, DEVICE_HOST or an OpenMP device number */
     int twice_smoothness; /* 1, 3, 5, or 0 for the most likely */
     int grid_width, grid_height;
-    int help;
 } options_t;
 
-/* Returns nonzero after one sentence on stderr. */
+/* As options_take. */
 int options_parse(int argc, char **argv, options_t *options);
-void options_help(void);
 
 #endif

@@ -2,6 +2,7 @@
 #include "surface.h"
 #include "airports.h"
 #include "elevation.h"
+#include "program.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,8 +38,7 @@ int surface_predict(vecchia_t *v, const fit_t *fit, const kdtree_t *tree, int wi
 
     if (surface->elevation == NULL || surface->error == NULL || surface->distance == NULL ||
         site == NULL || neighbour == NULL || cell == NULL || score == NULL || variance == NULL) {
-        fprintf(stderr, "vecchia_kriging: out of memory for a map of %d x %d cells.\n", width,
-                height);
+        complain("out of memory for a map of %d x %d cells", width, height);
         goto done;
     }
 #pragma omp parallel for schedule(dynamic, 1024)

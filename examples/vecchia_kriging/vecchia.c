@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "vecchia.h"
+#include "program.h"
 
 #include <omp.h>
 #include <stdio.h>
@@ -49,9 +50,7 @@ static int solve(vecchia_t *v, int64_t sites) {
 #pragma omp target data use_device_ptr(block, solution, info) device(v -> device)
     status = batchlas_dposv(v->handle, BATCHLAS_LOWER, order, 1, block, order,
                             (int64_t)order * order, solution, order, order, info, sites);
-    if (status != BATCHLAS_SUCCESS)
-        fprintf(stderr, "vecchia_kriging: %s\n", batchlas_last_error(v->handle));
-    return status != BATCHLAS_SUCCESS;
+    return library_failed(v->handle, status);
 }
 
 /* Sums over groups of VECCHIA_GRAIN sites, so that the total does not depend on how many threads

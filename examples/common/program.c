@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "program.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <omp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int complain(const char *format, ...) {
+    va_list arguments;
+    fprintf(stderr, "%s: ", program_name);
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputs(".\n", stderr);
+    return 1;
+}
+
+int library_failed(batchlas_handle_t h, batchlas_status_t status) {
+    return status == BATCHLAS_SUCCESS ? 0 : complain("%s", batchlas_last_error(h));
+}
+
+/* ---- files --------------------------------------------------------------------------------- */
+
+int writable(const char *path) {
+    FILE *file = path != NULL ? fopen(path, "ab") : NULL;
+    if (path != NULL && file == NULL)
+        complain("cannot write '%s': %s", path, strerror(errno));
+    if (file != NULL)
+        fclose(file);
+    return path == NULL || file != NULL;
+}
+
+/* ---- options ------------------------------------------------------------------------------- */
+
+int take_text(const option_t *option, const char *text) {
+    *(const char **)option->value = text;
+    return *text != '\0';
+}
+
+int take_count(const option_t *option, const char *text) {
+    char *end;
+    errno = 0;
+    const long long v = strtoll(text, &end, 10);
+    *(int64_t *)option->value = v;
+    return end != text && *end == '\0' && errno == 0 && (double)v >= option->low &&
+           (double)v <= option->high;
+}
+
+int take_whole(const option_t *option, const char *text) {
+    int64_t v = 0;
+    option_t wide = *option;
+    wide.value = &v;
+    const int taken = take_count(&wide, text) && v >= INT_MIN && v <= INT_MAX;
+    *(int *)option->value = taken ? (int)v : 0;
+    return taken;
+}
+
+int take_real(const option_t *option, const char *text) {
+    char *end;
+    const double v = strtod(text, &end);
+    *(double *)option->value = v;
+    return end != text && *end == '\0' && v >= option->low && v <= option->high;
+}
+
+int take_seed(const option_t *option, const char *text) {
+    char *end;
+    errno = 0;
+    *(uint64_t *)option->value = strtoull(text, &end, 10);
+    return end != text && *end == '\0' && errno == 0 && text[0] != '-';
+}
+
+int take_device(const option_t *option, const char *text) {
+    option_t number = {.value = option->value, .low = 0, .high = INT_MAX};
+    if (strcmp(text, "auto") == 0)
+        *(int *)option->value = DEVICE_AUTO;
+    else if (strcmp(text, "host") == 0)
+        *(int *)option->value = DEVICE_HOST;
+    else
+        return take_whole(&number, text);
+    return 1;
+}
+
+static const char *expectation(const option_t *option) {
+    static char range[80];
+    if (option->expected != NULL)
+        return option->expected;
+    snprintf(range, sizeof range, "a number from %.15g to %.15g", option->low, option->high);
+    return range;
+}
+
+int options_take(int argc, char **argv, const char *help, const option_t *option, int count) {
+    for (int i = 1; i < argc; i++) {
+        const size_t length = strcspn(argv[i], "=");
+        const char *value = argv[i][length] == '=' ? argv[i] + length + 1 : argv[i + 1];
+        const option_t *known = NULL;
+        if (strcmp(argv[i], "--help") == 0) {
+            puts(help);
+            return EXIT_SUCCESS;
+        }
+        for (int k = 0; k < count && known == NULL; k++)
+            if (strlen(option[k].name) == length && strncmp(argv[i], option[k].name, length) == 0)
+                known = option + k;
+        if (known == NULL) {
+            complain("unknown option '%s'; --help lists them", argv[i]);
+            return EXIT_USAGE;
+        }
+        if (value == NULL) {
+            complain("%s needs a value: %s", known->name, expectation(known));
+            return EXIT_USAGE;
+        }
+        if (!known->take(known, value)) {
+            complain("%s was '%s', expected %s", known->name, value, expectation(known));
+            return EXIT_USAGE;
+        }
+        i += argv[i][length] != '=';
+    }
+    return GO_ON;
+}
+
+/* ---- the device ---------------------------------------------------------------------------- */
+
+int open_device(int wanted, batchlas_handle_t *h, int *device) {
+    const int host = omp_get_initial_device();
+    *device = wanted == DEVICE_HOST ? host : wanted;
+    if (wanted == DEVICE_AUTO)
+        *device = omp_get_num_devices() > 0 ? omp_get_default_device() : host;
+    batchlas_status_t status = batchlas_create(h, *device);
+    if (status != BATCHLAS_SUCCESS && wanted == DEVICE_AUTO && *device != host) {
+        complain("device %d is left out: %s", *device, batchlas_last_error(NULL));
+        *device = host;
+        status = batchlas_create(h, host);
+    }
+    return library_failed(NULL, status);
+}
+
+const char *device_words(int device) {
+    static char words[64];
+    if (device == omp_get_initial_device())
+        snprintf(words, sizeof words, "host, OpenMP threads: %d", omp_get_max_threads());
+    else
+        snprintf(words, sizeof words, "%d of %d", device, omp_get_num_devices());
+    return words;
+}
