@@ -265,7 +265,7 @@ batchlas_status_t batchlas_complete(batchlas_handle_t h) {
     return h->facts.is_gpu ? batchlas_device_complete(h) : BATCHLAS_SUCCESS;
 }
 
-#if defined(_OPENMP) && _OPENMP >= 201811
+#if defined(BATCHLAS_HAVE_EVENTS)
 static void fulfill(void *event) {
     omp_fulfill_event((omp_event_handle_t)(uintptr_t)event);
 }

@@ -665,7 +665,7 @@ static void a_parallel_region_may_have_a_handle_in_each_thread(void **state) {
     }
 }
 
-#if defined(_OPENMP) && _OPENMP >= 201811
+#if defined(BATCHLAS_HAVE_EVENTS)
 /* On the host everything is done when a call returns, and the event is fulfilled at once. */
 static void an_event_is_fulfilled(void **state) {
     (void)state;
@@ -721,7 +721,7 @@ static const struct CMUnitTest tests[] = {
     suite_test(coverage_is_complete_at_exit),
     suite_test(settings_of_openmp_and_blas_are_the_callers),
     suite_test(a_parallel_region_may_have_a_handle_in_each_thread),
-#if defined(_OPENMP) && _OPENMP >= 201811
+#if defined(BATCHLAS_HAVE_EVENTS)
     suite_test(an_event_is_fulfilled),
 #endif
 };

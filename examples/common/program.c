@@ -23,7 +23,45 @@ int library_failed(batchlas_handle_t h, batchlas_status_t status) {
     return status == BATCHLAS_SUCCESS ? 0 : complain("%s", batchlas_last_error(h));
 }
 
-/* ---- files --------------------------------------------------------------------------------- */
+/* ---- for programs that have nothing to save
+ * ------------------------------------------------------ */
+
+void require(batchlas_handle_t h, batchlas_status_t status) {
+    if (library_failed(h, status))
+        exit(EXIT_FAILURE);
+}
+
+static void *have(void *memory, int64_t count, size_t element) {
+    if (memory == NULL)
+        exit(complain("no memory for %lld times %zu bytes", (long long)count, element));
+    return memory;
+}
+
+void *allocate(int64_t count, size_t element) {
+    return have(calloc(count > 0 ? (size_t)count : 1, element), count, element);
+}
+
+void *allocate_for_copies(int64_t count, size_t element, int device) {
+    const size_t bytes = (count > 0 ? (size_t)count : 1) * element;
+    void *memory = NULL;
+#if defined(__clang__)
+    if (device != omp_get_initial_device()) {
+        omp_set_default_device(device);
+        memory = omp_alloc(bytes, llvm_omp_target_host_mem_alloc);
+    }
+#else
+    (void)device;
+#endif
+    memory =
+        have(memory != NULL ? memory : omp_alloc(bytes, omp_default_mem_alloc), count, element);
+    return memset(memory, 0, bytes);
+}
+
+void free_for_copies(void *memory) {
+    omp_free(memory, omp_null_allocator);
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
 
 int writable(const char *path) {
     FILE *file = path != NULL ? fopen(path, "ab") : NULL;
@@ -34,7 +72,20 @@ int writable(const char *path) {
     return path == NULL || file != NULL;
 }
 
-/* ---- options ------------------------------------------------------------------------------- */
+FILE *open_output(const char *path) {
+    FILE *file = fopen(path, "w");
+    if (file == NULL)
+        exit(complain("cannot write '%s': %s", path, strerror(errno)));
+    return file;
+}
+
+void close_output(FILE *file, const char *path) {
+    const int broken = ferror(file);
+    if (fclose(file) != 0 || broken)
+        exit(complain("'%s' could not be written in full", path));
+}
+
+/* ---- options --------------------------------------------------------------------------------- */
 
 int take_text(const option_t *option, const char *text) {
     *(const char **)option->value = text;
@@ -121,7 +172,7 @@ int options_take(int argc, char **argv, const char *help, const option_t *option
     return GO_ON;
 }
 
-/* ---- the device ---------------------------------------------------------------------------- */
+/* ---- the device ------------------------------------------------------------------------------ */
 
 int open_device(int wanted, batchlas_handle_t *h, int *device) {
     const int host = omp_get_initial_device();

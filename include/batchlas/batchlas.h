@@ -24,6 +24,10 @@
 
 #if defined(_OPENMP)
 #include <omp.h>
+/* Detached tasks are of OpenMP 5.0; gcc has them since version 11, which still claims 4.5. */
+#if _OPENMP >= 201811 || (defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 11)
+#define BATCHLAS_HAVE_EVENTS 1
+#endif
 #endif
 
 #ifdef __cplusplus
@@ -105,7 +109,7 @@ BATCHLAS_API batchlas_status_t batchlas_set_nowait(batchlas_handle_t h, int nowa
 /* Waits for all that was enqueued and reports what failed meanwhile. */
 BATCHLAS_API batchlas_status_t batchlas_wait(batchlas_handle_t h);
 
-#if defined(_OPENMP) && _OPENMP >= 201811
+#if defined(BATCHLAS_HAVE_EVENTS)
 /* Fulfils ev once all that is enqueued so far is done: call it inside
  * `#pragma omp task detach(ev) depend(...)` to join OpenMP's dependency graph. */
 BATCHLAS_API batchlas_status_t batchlas_fulfill_event(batchlas_handle_t h, omp_event_handle_t ev);
