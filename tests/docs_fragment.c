@@ -12,7 +12,7 @@ enum { ORDER = 4, BATCH = 3, ELEMENTS = ORDER * ORDER };
 /* Room for either precision and for complex numbers; A is the identity as doubles and, being real,
  * positive definite as complex numbers of half the order. */
 static double operands[3][BATCH * ELEMENTS * 2];
-static void *A_array[BATCH], *B_array[BATCH], *C_array[BATCH];
+static double *A_array[BATCH], *B_array[BATCH], *C_array[BATCH];
 
 static batchlas_handle_t h;
 
