@@ -8,7 +8,7 @@ library reads. Every fenced block says its language; `text` is not code, and cod
 - some lines of a file that another test builds and runs: `<!-- file: PATH -->` stands before it;
 - a whole program, which is compiled and run;
 - a fragment of C, which is compiled and run where docs_fragment.c has its place for it;
-  `<!-- OpenMP 201811 -->` before it: if the compiler has that OpenMP at least;
+  `<!-- needs MACRO -->` before it: where the header defines that macro;
 - commands (sh): the programs of this tree that they call exist and know the options given.
 
 DOCS_C, DOCS_C_FLAGS, DOCS_FORTRAN, DOCS_FORTRAN_FLAGS and DOCS_LIBRARIES are the compilers and what
@@ -174,8 +174,8 @@ class Docs(unittest.TestCase):
             if block.language == "c" and "int main(" not in text:
                 # What a fragment does not look at, its test does.
                 text = re.sub(r"^( *)(batchlas_\w+\([^;]*\));", r"\1expect(\2);", text, flags=re.M)
-                if block.marker.startswith("OpenMP "):
-                    text = f"#if _OPENMP >= {block.marker[7:]}\n{text}#endif\n"
+                if block.marker.startswith("needs "):
+                    text = f"#ifdef {block.marker[6:]}\n{text}#endif\n"
                 text = scaffold.replace("/* the fragment */", text)
             with self.subTest(page=block.page, line=block.line):
                 self.compile_and_run(block, compiler, text)

@@ -124,7 +124,7 @@ module batchlas
             integer(c_int) :: status
         end function
 
-        ! ev is of OpenMP's kind omp_event_handle_kind. Not in a library built without OpenMP 5.0.
+        ! ev is of OpenMP's kind omp_event_handle_kind. Not in a library built without such events.
         function batchlas_fulfill_event(h, ev) &
             bind(C, name="batchlas_fulfill_event") result(status)
             import :: batchlas_handle_t, c_int, c_intptr_t

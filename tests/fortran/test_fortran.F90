@@ -325,12 +325,12 @@ contains
         ! What was not created is null: nothing to destroy, nothing to call.
         call expect(batchlas_destroy(none) == BATCHLAS_SUCCESS, "destroy of a null handle")
         call expect(batchlas_wait(none) == BATCHLAS_INVALID_ARGUMENT, "wait on a null handle")
-#if BATCHLAS_OPENMP >= 202011
+#if BATCHLAS_HAVE_INTEROP
         call expect(batchlas_create_from_interop(none, 0_c_intptr_t) == &
                     merge(BATCHLAS_INVALID_ARGUMENT, BATCHLAS_NOT_SUPPORTED, BATCHLAS_HAVE_GPU == 1), &
                     "omp_interop_none was taken")
 #endif
-#if BATCHLAS_OPENMP >= 201811
+#if BATCHLAS_HAVE_EVENTS
         call expect(batchlas_fulfill_event(none, 0_c_intptr_t) == BATCHLAS_INVALID_ARGUMENT, &
                     "an event on a null handle")
 #endif
