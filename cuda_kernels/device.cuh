@@ -33,15 +33,15 @@ __device__ __forceinline__ void warp_barrier() {
     __syncwarp();
 }
 
+/* The lanes of the warp for which it is so, as bits; a barrier of them. */
+__device__ __forceinline__ unsigned lanes_where(bool so) {
+    return __ballot_sync(0xffffffffu, so);
+}
+
 /* The block's object of this type: one for each type in a kernel. */
 template <class T> __device__ __forceinline__ T &shared_object() {
     __shared__ T object;
     return object;
-}
-/* The same for an object of which parts are read that nothing has written: what they hold must not
- * matter, and the simulation fills it with something else each time. */
-template <class T> __device__ __forceinline__ T &shared_scratch() {
-    return shared_object<T>();
 }
 /* The shared memory that the launch gives, aligned to sixteen bytes. */
 template <class T> __device__ __forceinline__ T *dynamic_shared() {
@@ -56,6 +56,14 @@ template <class T> __device__ __forceinline__ void begin_copy(T *shared, const T
 __device__ __forceinline__ void copies_arrive() {
     __pipeline_commit();
     __pipeline_wait_prior(0);
+}
+
+/* The same pointer to global memory, of which the compiler knows nothing else: addresses made from
+ * it are computed where they are needed, an addition each, and take no registers before. */
+template <class T> __device__ __forceinline__ T *forget_global(T *pointer) {
+    asm volatile("" : "+l"(pointer));
+    __builtin_assume(__isGlobal(pointer));
+    return pointer;
 }
 
 /* About 1 / sqrt(d), to some 22 bits, for a positive normal d. */
@@ -142,6 +150,16 @@ template <class R>
 __device__ __forceinline__ complex_of<R> plus_product(complex_of<R> c, complex_of<R> a,
                                                       complex_of<R> b) {
     return {fma(-a.im, b.im, fma(a.re, b.re, c.re)), fma(a.im, b.re, fma(a.re, b.im, c.im))};
+}
+
+/* c - a b */
+template <class R> __device__ __forceinline__ R minus_product(R c, R a, R b) {
+    return fma(-a, b, c);
+}
+template <class R>
+__device__ __forceinline__ complex_of<R> minus_product(complex_of<R> c, complex_of<R> a,
+                                                       complex_of<R> b) {
+    return {fma(a.im, b.im, fma(-a.re, b.re, c.re)), fma(-a.im, b.re, fma(-a.re, b.im, c.im))};
 }
 
 /* c + r a */

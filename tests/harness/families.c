@@ -33,6 +33,7 @@ static const family_line_t lines[] = {
     {"potrs",        "blocked",       "vendor", HOST_VENDOR, CUDA_VENDOR, EVERY_ORDER},
     {"potrs",        "vendor",        NULL,     HOST_VENDOR, CUDA_VENDOR, {0}},
     {"posv",         NULL,            NULL,     true,        true,        EVERY_ORDER},
+    {"posv",         "tiny",          NULL,     false,       true,        {32, 32, 32, 16}},
     {"posv",         "blocked",       NULL,     true,        true,        EVERY_ORDER},
     {"posv",         "blocked",       "native", true,        true,        EVERY_ORDER},
     {"posv",         "blocked",       "vendor", HOST_VENDOR, CUDA_VENDOR, EVERY_ORDER},

@@ -28,6 +28,7 @@ CHECKS = {
     "padding": r"element -?\d+ \(.*\) was written",
     "info": r"info\[-?\d+\]",
     "items differ": r"item \d+ and item \d+ differ",
+    "solution": r"item \d+: .*\bx\b.* is .*, above",
     "factor": r"item \d+: .* is .*, above",
     "element": r"item \d+, row \d+, column \d+ is",
 }
@@ -44,63 +45,103 @@ class Defect(NamedTuple):
 
 # What removing a barrier does is the business of another test, every_barrier_is_needed.
 DEFECTS = [
-    # ---- potrf_tiny.cu ---------------------------------------------------------------------------
+    # ---- tiny_triangle.cuh and potrf_tiny.cu -----------------------------------------------------
     Defect(
-        "the update uses a column before it is scaled", "potrf_tiny.cu", "factor",
-        "minus_product_conj(rest[i][k], l[i][j], l[k][j])",
-        "minus_product_conj(rest[i][k], rest[i][j], l[k][j])"),
+        "the update uses a column before it is scaled", "tiny_triangle.cuh", "factor",
+        "minus_product_conj(a[i][k], l[i][j], l[k][j])",
+        "minus_product_conj(a[i][k], a[i][j], l[k][j])",
+        "potrf_tiny.cu"),
     Defect(
-        "the pivot is the original diagonal", "potrf_tiny.cu", "info",
-        "diagonal[i] = minus_square(diagonal[i], l[i][j]);",
+        "the pivot is the original diagonal", "tiny_triangle.cuh", "factor",
+        "minus_square(real_part(a[i][i]), l[i][j])",
+        "real_part(a[i][i])",
+        "potrf_tiny.cu"),
+    Defect(
+        "the update lacks a conjugate", "tiny_triangle.cuh", "factor",
+        "minus_product_conj(own[i][c], own[i][k], l[c][k])",
+        "minus_product_conj(own[i][c], own[i][k], conjugate(l[c][k]))",
+        "potrf_tiny.cu"),
+    Defect(
+        "a root is not put on the diagonal", "tiny_triangle.cuh", "factor",
+        "choose(row_of_diagonal == c, from_real<T>(pivots[c].root), own[i][c])",
+        "own[i][c]",
+        "potrf_tiny.cu"),
+    Defect(
+        "the panel is multiplied a row too late", "tiny_triangle.cuh", "info",
+        "shared.solved.get(c, b);",
+        "shared.solved.get(c - panel, b);",
+        "potrf_tiny.cu"),
+    Defect(
+        "an upper triangle is not turned back", "potrf_tiny.cu", "factor",
+        "a.template transpose<false>(shared);",
         ""),
     Defect(
-        "the update lacks a conjugate", "potrf_tiny.cu", "factor",
-        "minus_product_conj(x[r][c], x[r][k], l[c][k])",
-        "minus_product_conj(x[r][c], x[r][k], conjugate(l[c][k]))"),
+        "pivots out of the ordinary go the ordinary way", "potrf_tiny.cu", "info",
+        "const bool ordinary = !(others",
+        "const bool ordinary = true || !(others"),
     Defect(
-        "two warps take the same items", "potrf_tiny.cu", "race",
-        "(static_cast<int64_t>(blockIdx.x) * warps + warp) * matrices",
-        "(static_cast<int64_t>(blockIdx.x) * warps) * matrices"),
+        "one item's pivots count for its whole warp", "potrf_tiny.cu", "race",
+        "alive && !ordinary);",
+        "alive);"),
+    Defect(
+        "an item where it lies: a pivot's column is not what was updated", "tiny_triangle.cuh",
+        "info",
+        "d = minus_square(d, pivot_row[k * right]);",
+        "",
+        "potrf_tiny.cu"),
+    Defect(
+        "an item where it lies: the failure is counted from 0", "tiny_triangle.cuh", "info",
+        "failed = d > 0 ? 0 : j + 1;",
+        "failed = d > 0 ? 0 : j;",
+        "potrf_tiny.cu"),
     Defect(
         "two groups of lanes take the same item", "potrf_tiny.cu", "race",
-        "* matrices + lane / lanes;",
-        "* matrices + lane / lanes / 2;"),
+        "* bucket::items + place;",
+        "* bucket::items + place / 2;"),
     Defect(
         "lanes without an item write info", "potrf_tiny.cu", "out of bounds",
-        "if (alive && q == 0 && arguments.info &&",
-        "if (q == 0 && arguments.info &&"),
+        "if (alive && a.q == 0 && arguments.info &&",
+        "if (a.q == 0 && arguments.info &&"),
     Defect(
         "lanes without an item return early", "potrf_tiny.cu", "divergence",
-        "T *const item = alive ? item_of<T>(arguments.A, i) : nullptr;",
-        "if (!alive) return; T *const item = item_of<T>(arguments.A, i);"),
+        "T *const item = item_of",
+        "if (!alive) return; T *const item = item_of"),
     Defect(
-        "a later failure in the panel replaces the first", "potrf_tiny.cu", "info",
-        "if (!(diagonal[j] > 0) && j < columns && *failed == 0)",
-        "if (!(diagonal[j] > 0) && j < columns)"),
+        "the element beyond the diagonal is taken for the triangle's", "tiny_triangle.cuh",
+        "padding",
+        "inside = upper ? row <= c : row >= c;",
+        "inside = upper ? row <= c : row >= c - 1;",
+        "potrf_tiny.cu"),
     Defect(
-        "a later panel's failure replaces the first", "potrf_tiny.cu", "info",
-        "if (*failed == 0 && failed_here)",
-        "if (failed_here)"),
+        "the bound of the rows is one too far", "tiny_triangle.cuh", "padding",
+        "inside &= row < n;",
+        "inside &= row <= n;",
+        "potrf_tiny.cu"),
+
     Defect(
-        "pivots beyond the order count", "potrf_tiny.cu", "info",
-        """factor_diagonal<false>(a, n - first, l, pivots, failed), 0)) {
-        int failed_here = 0;
-        factor_diagonal<true>(a, n - first,""",
-        """factor_diagonal<false>(a, 4, l, pivots, failed), 0)) {
-        int failed_here = 0;
-        factor_diagonal<true>(a, 4,"""),
+        "the forward solve takes a row from the wrong lane", "tiny_triangle.cuh", "solution",
+        "choose(q - first % lanes == c, y[c], other)",
+        "choose(q - first % lanes == c - 1, y[c], other)",
+        "posv_tiny.cu"),
     Defect(
-        "the element beyond the diagonal is taken for the triangle's", "potrf_tiny.cu", "padding",
-        "column - row <= i - j;",
-        "column - row <= i - j + 1;"),
+        "the backward solve lacks a conjugate", "tiny_triangle.cuh", "solution",
+        "minus_product_conj(rest, y[r][k], x[i][first + k])",
+        "minus_product(rest, y[r][k], x[i][first + k])",
+        "posv_tiny.cu"),
     Defect(
-        "the bound of the rows is one too far", "potrf_tiny.cu", "padding",
-        "row + i < n;",
-        "row + i <= n;"),
+        "an upper triangle's right-hand sides are not conjugated", "posv_tiny.cu", "solution",
+        "return upper ? conjugate(b) : b;",
+        "return b;"),
     Defect(
-        "the row after the padded order is stored", "potrf_tiny.cu", "info",
-        "first + q + (owned - 1) * lanes < N;",
-        "first + q + (owned - 1) * lanes <= N;"),
+        "a failing item's right-hand sides are overwritten", "posv_tiny.cu", "padding",
+        "if (wanted && failed == 0)",
+        "if (wanted)"),
+    Defect(
+        "right-hand sides beyond the last are solved", "posv_tiny.cu", "padding",
+        """if (wanted && row < a.n && r < nrhs)
+                item""",
+        """if (wanted && row < a.n && r <= nrhs)
+                item"""),
 
     # ---- potrf_panel.cuh -------------------------------------------------------------------------
     Defect(

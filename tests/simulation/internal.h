@@ -37,8 +37,6 @@ std::vector<copy> &running_copies();
 unsigned block_threads();
 const void *running_kernel();
 [[noreturn]] void abandon_launch();
-/* Any bits at all, NaN and infinities among them; the schedule's seed decides. */
-void fill_with_noise(void *memory, size_t bytes);
 /* Perhaps lets another thread go on first. */
 void maybe_yield();
 /* Whether the running thread may touch memory that is no device's: its own stack, constants, its

@@ -46,10 +46,8 @@ enum class barrier_kind { block, warp, copies };
 [[clang::convergent, clang::nomerge]] uint64_t exchange(unsigned mask, uint64_t bits, int source,
                                                         int width);
 
-/* The block's one object for this tag, either unwritten or full of what the schedule's seed says.
- */
-enum class contents { none, arbitrary };
-void *shared_memory(const void *tag, size_t bytes, contents initial);
+/* The block's one object for this tag, which nothing has written yet. */
+void *shared_memory(const void *tag, size_t bytes);
 void *dynamic_shared_memory();
 
 /* A copy lands at the last legal moment: in copies_arrive() of the same thread. */
@@ -79,13 +77,16 @@ inline void warp_barrier(source_line where = source_line::current()) {
     meet(barrier_kind::warp, where);
 }
 
+inline unsigned lanes_where(bool so) {
+    unsigned lanes = 0;
+    for (int lane = 0; lane < 32; ++lane)
+        lanes |= static_cast<unsigned>(exchange(0xffffffffu, so, lane, 32)) << lane;
+    return lanes;
+}
+
 template <class T> T &shared_object() {
     static const char tag = 0;
-    return *static_cast<T *>(shared_memory(&tag, sizeof(T), contents::none));
-}
-template <class T> T &shared_scratch() {
-    static const char tag = 0;
-    return *static_cast<T *>(shared_memory(&tag, sizeof(T), contents::arbitrary));
+    return *static_cast<T *>(shared_memory(&tag, sizeof(T)));
 }
 template <class T> T *dynamic_shared() {
     return static_cast<T *>(dynamic_shared_memory());
@@ -96,6 +97,10 @@ template <class T> void begin_copy(T *shared, const T *global) {
 }
 inline void copies_arrive(source_line where = source_line::current()) {
     meet(barrier_kind::copies, where);
+}
+
+template <class T> T *forget_global(T *pointer) {
+    return pointer;
 }
 
 template <class R> R rsqrt_estimate(R d) {

@@ -264,7 +264,7 @@ void *dynamic_shared_memory() {
     return device().bytes;
 }
 
-void *shared_memory(const void *tag, size_t bytes, contents initial) {
+void *shared_memory(const void *tag, size_t bytes) {
     region &d = device();
     size_t all = d.dynamic_shared + bytes;
     for (const region::object &object : d.objects) {
@@ -278,9 +278,7 @@ void *shared_memory(const void *tag, size_t bytes, contents initial) {
     if (all > limit || d.shared_end + guarded > heap_begin)
         fault("shared memory", {}, "a block takes %zu bytes, of %zu", all, limit);
     d.objects.push_back({tag, d.shared_end, bytes});
-    mark(d.shared_end, bytes, ALLOCATED | (initial == contents::arbitrary ? WRITTEN : 0), 0);
-    if (initial == contents::arbitrary)
-        fill_with_noise(d.bytes + d.shared_end, bytes);
+    mark(d.shared_end, bytes, ALLOCATED, 0);
     d.shared_end += guarded;
     return d.bytes + d.objects.back().offset;
 }

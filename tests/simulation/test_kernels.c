@@ -60,10 +60,10 @@ static ints_t passed_over(int64_t batch) {
 
 /* Around every order at which a family changes its geometry; those above LARGE for the
  * extended run. */
-static const int potrf_orders[] = {1,   2,   3,   4,   5,   7,   8,   9,   15,  16,  17,
-                                   23,  24,  25,  31,  32,  33,  63,  64,  65,  95,  96,
-                                   97,  127, 128, 129, 159, 160, 161, 191, 192, 193, 224,
-                                   225, 255, 256, 257, 511, 512, 513, 0};
+static const int potrf_orders[] = {1,   2,   3,   4,   5,   7,   8,   9,   12,  13,  16,
+                                   17,  20,  21,  24,  25,  28,  29,  32,  33,  63,  64,
+                                   65,  95,  96,  97,  127, 128, 129, 159, 160, 161, 191,
+                                   192, 193, 224, 225, 255, 256, 257, 511, 512, 513, 0};
 
 enum { LEAF_BASE = 64 };
 enum { DISTINCT = 5 }; /* prime to the matrices of a block, so that each fails somewhere */
@@ -76,7 +76,7 @@ static const spd_t *potrf_matrices(scalar_type_t type, int n) {
         if (made[i].A && made[i].type == type && made[i].n == n)
             return &made[i];
     spd_t *const s = &made[next++ % COUNT(made)];
-    const kind_t kinds[] = {RANDOM_CONDITION_2, GRAM, MATERN};
+    const kind_t kinds[] = {RANDOM_CONDITION_2, GRAM, MATERN, NEAR_UNDERFLOW};
     if (s->A)
         spd_free(s);
     *s = spd_make(type, n, DISTINCT, kinds, COUNT(kinds), (uint64_t)n);
@@ -135,6 +135,60 @@ static batchlas_status_t run_potrf(const subject_t *subject, bool judged, matric
     }
     ints_free(&info);
     *result = A;
+    return status;
+}
+
+/* ---- posv ------------------------------------------------------------------------------------ */
+
+static const int posv_orders[] = {1, 4, 5, 8, 9, 12, 13, 16, 17, 20, 21, 24, 25, 28, 29, 32, 0};
+
+/* Forms: both triangles with one right-hand side, then with some. */
+static batchlas_status_t run_posv(const subject_t *subject, bool judged, matrices_t *result) {
+    const int n = subject->n;
+    const int nrhs = subject->form / 2 ? 6 : 1;
+    const batchlas_uplo_t uplo = triangles[subject->form % 2];
+    const int64_t batch = n <= 9 ? 37 : 13;
+    const spd_t *s = potrf_matrices(subject->type, n);
+    systems_t systems = systems_make(s, nrhs, (uint64_t)n);
+    matrices_t A = matrices_make(subject->type, n, n, batch, PADDED, triangle_of(uplo));
+    matrices_t B = matrices_make(subject->type, n, nrhs, batch, PADDED, ALL);
+    A.real_diagonal = scalar_is_complex(subject->type);
+    matrices_fill(&A, SENTINEL);
+    matrices_fill(&B, SENTINEL);
+    spd_set(s, &A);
+    systems_set(&systems, &B);
+    matrices_put(&A);
+    matrices_put(&B);
+    ints_t info = ints_make(batch);
+    const call_t posv = {.routine = POSV,
+                         .p = {.type = subject->type,
+                               .uplo = uplo,
+                               .n = n,
+                               .nrhs = nrhs,
+                               .A = matrices_strided(&A),
+                               .B = matrices_strided(&B),
+                               .info = info.device,
+                               .batch = batch}};
+    const batchlas_status_t status = call(suite_handle(), &posv);
+    matrices_get(&A);
+    matrices_get(&B);
+    ints_get(&info);
+    if (status == BATCHLAS_SUCCESS && judged) {
+        int *expected = spd_infos(s, batch);
+        suite_expect(padding_is_untouched(&A));
+        suite_expect(padding_is_untouched(&B));
+        suite_expect(ints_are(&info, expected));
+        suite_expect(factors_are_right(&A, uplo, s));
+        suite_expect(solutions_are_right(&B, &systems));
+        for (int64_t i = 0; i < batch; ++i)
+            if (expected[i])
+                suite_expect(item_is_untouched(&B, i));
+        free(expected);
+    }
+    matrices_free(&A);
+    ints_free(&info);
+    systems_free(&systems);
+    *result = B;
     return status;
 }
 
@@ -258,9 +312,10 @@ static batchlas_status_t run_syrk(const subject_t *subject, bool judged, matrice
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-enum { OF_POTRF, OF_GEMM, OF_SYRK };
+enum { OF_POTRF, OF_POSV, OF_GEMM, OF_SYRK };
 static const subject_kind_t kinds[] = {
     [OF_POTRF] = {&batchlas_potrf_operation, 4, 2, potrf_orders, 260, run_potrf},
+    [OF_POSV] = {&batchlas_posv_operation, 4, 4, posv_orders, 32, run_posv},
     [OF_GEMM] = {&batchlas_gemm_operation, 10, 9, product_orders, 70, run_gemm},
     [OF_SYRK] = {&batchlas_syrk_operation, 5, 4, product_orders, 70, run_syrk},
 };
@@ -336,6 +391,11 @@ static void compare_all(const subject_kind_t *kind) {
 static void schedules_do_not_matter_to_potrf(void **state) {
     (void)state;
     compare_all(&kinds[OF_POTRF]);
+}
+
+static void schedules_do_not_matter_to_posv(void **state) {
+    (void)state;
+    compare_all(&kinds[OF_POSV]);
 }
 
 static void schedules_do_not_matter_to_gemm(void **state) {
@@ -433,8 +493,11 @@ static void every_barrier_is_needed(void **state) {
 }
 
 static const struct CMUnitTest tests[] = {
-    suite_test(schedules_do_not_matter_to_potrf), suite_test(schedules_do_not_matter_to_gemm),
-    suite_test(schedules_do_not_matter_to_syrk),  suite_test(probes_are_right),
+    suite_test(schedules_do_not_matter_to_potrf),
+    suite_test(schedules_do_not_matter_to_posv),
+    suite_test(schedules_do_not_matter_to_gemm),
+    suite_test(schedules_do_not_matter_to_syrk),
+    suite_test(probes_are_right),
     suite_test(every_barrier_is_needed),
 };
 

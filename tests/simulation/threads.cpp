@@ -352,13 +352,6 @@ const void *running_kernel() {
     return m.call->kernel;
 }
 
-void fill_with_noise(void *memory, size_t bytes) {
-    for (size_t i = 0; i < bytes; i += sizeof(uint32_t)) {
-        const uint32_t noise = static_cast<uint32_t>(m.random());
-        memcpy(static_cast<char *>(memory) + i, &noise, std::min(sizeof noise, bytes - i));
-    }
-}
-
 void maybe_yield() {
     if (m.schedule.order == RANDOM && (m.random() & 15) == 0)
         leave();

@@ -18,7 +18,7 @@
 #define __global__
 #define __device__
 #define __host__
-#define __forceinline__ inline __attribute__((always_inline))
+#define __forceinline__ inline // inlining would only take time to compile
 #define __launch_bounds__(...)
 
 inline const simulation::extent &threadIdx = simulation::here.thread;

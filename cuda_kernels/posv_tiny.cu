@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* posv for small orders: potrf tiny, and both solves while the factor is in registers. */
+#include "families.h"
+#include "tiny_triangle.cuh"
+
+extern "C" {
+#include "device.h"
+}
+
+using namespace batchlas_device;
+
+namespace {
+
+template <class T> struct table;
+template <> struct table<float> {
+    static constexpr tiny_geometry rows[] = {{1, 4, 4, 4, 4, 8},
+                                             {5, 8, 4, 4, 4, 4},
+                                             {9, 16, 8, 4, 2, 8},
+                                             {17, 24, 8, 4, 2, 6},
+                                             {25, 32, 16, 4, 2, 6}};
+};
+template <> struct table<double> {
+    static constexpr tiny_geometry rows[] = {{1, 4, 4, 4, 4, 8},
+                                             {5, 8, 4, 4, 4, 4},
+                                             {9, 16, 8, 4, 2, 6},
+                                             {17, 24, 8, 4, 2, 4},
+                                             {25, 32, 16, 2, 2, 4}};
+};
+template <> struct table<complex_of<float>> {
+    static constexpr tiny_geometry rows[] = {{1, 4, 4, 4, 4, 8},
+                                             {5, 8, 4, 4, 4, 4},
+                                             {9, 16, 8, 4, 2, 6},
+                                             {17, 24, 8, 4, 2, 4},
+                                             {25, 32, 16, 2, 2, 4}};
+};
+template <> struct table<complex_of<double>> { // more does not fit the registers
+    static constexpr tiny_geometry rows[] = {
+        {1, 4, 4, 4, 2, 12}, {5, 8, 4, 4, 2, 6}, {9, 16, 8, 4, 2, 4}};
+};
+
+/* Right-hand sides that are solved at a time where there are several. */
+constexpr int several = 4;
+
+struct tiny_arguments {
+    operand_t A, B;
+    int64_t batch;
+    int *info;
+    int n, nrhs;
+};
+
+/* An upper triangle is factored as its transpose, the conjugate of a Hermitian matrix, and so its
+ * right-hand sides are conjugated. */
+template <bool upper, class T> __device__ __forceinline__ T as_solved(T b) {
+    return upper ? conjugate(b) : b;
+}
+
+template <bool upper, class T, class Triangle, int count>
+__device__ __forceinline__ void load_right(const Triangle &a, const T *item, int64_t ld, int nrhs,
+                                           bool wanted, T (&b)[Triangle::owned][count]) {
+#pragma unroll
+    for (int i = 0; i < Triangle::owned; ++i)
+#pragma unroll
+        for (int r = 0; r < count; ++r) {
+            const int row = a.q + Triangle::rows / Triangle::owned * i;
+            b[i][r] = T{};
+            if (wanted && row < a.n && r < nrhs)
+                b[i][r] = as_solved<upper>(item[row + r * ld]);
+        }
+}
+template <bool upper, class T, class Triangle, int count>
+__device__ __forceinline__ void store_right(const Triangle &a, T *item, int64_t ld, int nrhs,
+                                            bool wanted, const T (&b)[Triangle::owned][count]) {
+#pragma unroll
+    for (int i = 0; i < Triangle::owned; ++i)
+#pragma unroll
+        for (int r = 0; r < count; ++r) {
+            const int row = a.q + Triangle::rows / Triangle::owned * i;
+            if (wanted && row < a.n && r < nrhs)
+                item[row + r * ld] = as_solved<upper>(b[i][r]);
+        }
+}
+
+/* Both solves with a factor in memory, each lane with right-hand sides of its own. */
+template <bool upper, int lanes, class T>
+__device__ __forceinline__ void solve_any(const T *item, int64_t ld, int n, T *right, int64_t ldb,
+                                          int nrhs, int q) {
+    const int64_t down = upper ? ld : 1;
+    const int64_t across = upper ? 1 : ld;
+#pragma unroll 1
+    for (int r = q; r < nrhs; r += lanes) {
+        T *const b = right + r * ldb;
+#pragma unroll 1
+        for (int c = 0; c < n; ++c) {
+            T rest = as_solved<upper>(b[c]);
+#pragma unroll 1
+            for (int k = 0; k < c; ++k)
+                rest = minus_product(rest, item[c * down + k * across], b[k]);
+            b[c] = scaled(1 / real_part(item[c * (down + across)]), rest);
+        }
+#pragma unroll 1
+        for (int c = n - 1; c >= 0; --c) {
+            T rest = b[c];
+#pragma unroll 1
+            for (int k = c + 1; k < n; ++k)
+                rest =
+                    minus_product_conj(rest, as_solved<upper>(b[k]), item[k * down + c * across]);
+            b[c] = as_solved<upper>(scaled(1 / real_part(item[c * (down + across)]), rest));
+        }
+    }
+}
+
+template <class T, class bucket, bool upper, int count>
+__global__ void __launch_bounds__(bucket::threads, bucket::blocks) solve(tiny_arguments arguments) {
+    constexpr int lanes = bucket::lanes;
+    using triangle = typename bucket::triangle;
+    struct item_scratch {
+        typename triangle::scratch factor;
+        typename triangle::template solve_buffers<count> solves[2];
+    };
+    const int place = static_cast<int>(threadIdx.x) / lanes;
+    item_scratch &shared = shared_object<item_scratch[bucket::items]>()[place];
+
+    // Lanes without an item keep their warp company and leave memory alone.
+    const int64_t i = static_cast<int64_t>(blockIdx.x) * bucket::items + place;
+    const bool alive = i < arguments.batch;
+    T *const item = item_of<T>(arguments.A, alive ? i : 0);
+    T *const right = item_of<T>(arguments.B, alive ? i : 0);
+    const int64_t ld = arguments.A.ld;
+    const int64_t ldb = arguments.B.ld;
+    const int nrhs = arguments.nrhs;
+
+    triangle a;
+    a.q = static_cast<int>(threadIdx.x) % lanes;
+    a.n = arguments.n;
+    a.template load<upper>(item, ld, alive);
+    if constexpr (upper)
+        a.template transpose<true>(shared.factor);
+    const unsigned others = a.factor(shared.factor.panels);
+    const bool ordinary = alive && !(others >> threadIdx.x % warp_lanes & 1);
+
+    T b[triangle::owned][count];
+    if (!upper && ordinary)
+        a.template store<false>(item, ld);
+#pragma unroll 1
+    for (int r = 0; r < nrhs; r += count) {
+        load_right<upper>(a, right + r * ldb, ldb, nrhs - r, ordinary, b);
+        if (r > 0)
+            warp_barrier(); // with an odd number of panels the last one's buffer is the first's
+        a.solve_forward(shared.solves, b);
+        if (nrhs > count)
+            store_right<upper>(a, right + r * ldb, ldb, nrhs - r, ordinary, b);
+    }
+    a.template transpose<false>(shared.factor);
+    if (upper && ordinary)
+        a.template store<true>(item, ld);
+#pragma unroll 1
+    for (int r = 0; r < nrhs; r += count) {
+        if (nrhs > count)
+            load_right<upper>(a, right + r * ldb, ldb, nrhs - r, ordinary, b);
+        if (r > 0)
+            warp_barrier();
+        a.solve_backward(shared.solves, b);
+        store_right<upper>(a, right + r * ldb, ldb, nrhs - r, ordinary, b);
+    }
+
+    int failed = 0;
+    if (__builtin_expect(others != 0, 0)) {
+        const bool wanted = alive && !ordinary;
+        failed = factor_any<lanes>(item, upper ? ld : 1, upper ? 1 : ld, a.n, a.q, wanted);
+        warp_barrier();
+        if (wanted && failed == 0)
+            solve_any<upper, lanes>(item, ld, a.n, right, ldb, nrhs, a.q);
+    }
+    if (alive && a.q == 0 && arguments.info)
+        arguments.info[i] = failed;
+}
+
+} // namespace
+
+bool batchlas_posv_tiny_cuda_can_run(const problem_t *problem, const device_facts_t *facts,
+                                     const char **reason) {
+    (void)facts;
+    *reason = "tiny serves orders up to 32, of complex double up to 16";
+    return with_scalar(problem->type, [&](auto scalar) {
+        return problem->n <= tiny_max_order<table<decltype(scalar)>>;
+    });
+}
+
+batchlas_status_t batchlas_posv_tiny_cuda(batchlas_handle_t h, const problem_t *problem,
+                                          void *workspace) {
+    (void)workspace;
+    const tiny_arguments arguments = {problem->A,    problem->B, problem->batch,
+                                      problem->info, problem->n, problem->nrhs};
+    const bool upper = problem->uplo == BATCHLAS_UPPER;
+    const bool one = problem->nrhs == 1;
+    const int error = with_scalar(problem->type, [&](auto scalar) {
+        using T = decltype(scalar);
+        return with_bucket<T, table<T>>(problem->n, [&](auto bucket) {
+            using B = decltype(bucket);
+            const auto kernel =
+                one ? (upper ? solve<T, B, true, 1> : solve<T, B, false, 1>)
+                    : (upper ? solve<T, B, true, several> : solve<T, B, false, several>);
+            return launch(kernel, (problem->batch + B::items - 1) / B::items, B::threads, h->stream,
+                          arguments);
+        });
+    });
+    return batchlas_device_status(h, error, "launching posv tiny");
+}
