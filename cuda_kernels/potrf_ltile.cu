@@ -31,7 +31,7 @@ struct geometry {
 
 template <class T> struct geometry_of;
 template <> struct geometry_of<float> {
-    static constexpr geometry value = {64, 12, 2, 4, 2};
+    static constexpr geometry value = {64, 10, 2, 4, 2};
 };
 template <> struct geometry_of<double> {
     static constexpr geometry value = {32, 12, 2, 4, 2};
@@ -277,11 +277,13 @@ template <class T, int width, bool upper> struct diagonal_tile {
 #pragma unroll
         for (int r = first; r < rows; ++r) {
             const int row = lane + warp_lanes * r;
+            T *to = a.at(j + row, j + p);
 #pragma unroll
-            for (int c = 0; c < panel; ++c)
+            for (int c = 0; c < panel; ++c, to += a.ld) {
                 here.at[c][row] = y[r][c];
-            if (!upper && row < order)
-                store_row(a.at(j + row, j + p), a.ld, y[r], row - p);
+                if (!upper && row < order && row - p >= c)
+                    *to = y[r][c];
+            }
         }
         warp_barrier();
         if constexpr (upper)

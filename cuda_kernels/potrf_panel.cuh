@@ -56,9 +56,14 @@ __device__ __forceinline__ int factor_diagonal(T (&x)[rows][panel], int j, int o
 #pragma unroll
     for (int c = 0; c < panel; ++c) {
         const R d = from_lane<warp_lanes>(real_part(x[first][c]), (j + c) % warp_lanes);
-        const pivot<R> p = is_ordinary_pivot(d) ? ordinary_pivot(d) : any_pivot(d);
-        if (!(d > 0) && failed == 0)
-            failed = c + 1;
+        pivot<R> p;
+        if (is_ordinary_pivot(d)) {
+            p = ordinary_pivot(d);
+        } else {
+            p = any_pivot(d);
+            if (!(d > 0) && failed == 0)
+                failed = c + 1;
+        }
 #pragma unroll
         for (int r = first; r < rows; ++r)
             x[r][c] = scaled(p.inverse, x[r][c]);
