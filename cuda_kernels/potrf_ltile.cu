@@ -31,16 +31,16 @@ struct geometry {
 
 template <class T> struct geometry_of;
 template <> struct geometry_of<float> {
-    static constexpr geometry value = {64, 10, 2, 4, 2};
+    static constexpr geometry value = {64, 10, 2, 1, 8};
 };
 template <> struct geometry_of<double> {
-    static constexpr geometry value = {32, 12, 2, 4, 2};
+    static constexpr geometry value = {32, 12, 2, 1, 8};
 };
 template <> struct geometry_of<complex_of<float>> {
-    static constexpr geometry value = {32, 12, 2, 4, 2};
+    static constexpr geometry value = {32, 12, 1, 4, 4};
 };
 template <> struct geometry_of<complex_of<double>> {
-    static constexpr geometry value = {32, 8, 1, 4, 2};
+    static constexpr geometry value = {32, 8, 1, 1, 8};
 };
 
 struct ltile_arguments {
