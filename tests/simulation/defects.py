@@ -135,9 +135,9 @@ DEFECTS = [
     Defect(
         "the rows below update with a column before it is scaled", "potrf_panel.cuh", "factor",
         """            x[r][c] = scaled(inverse, x[r][c]);
-        update_columns<first>(x, c, diagonal);""",
+        update_columns<first>(x, c, columns + c * stride);""",
         """            ;
-        update_columns<first>(x, c, diagonal);
+        update_columns<first>(x, c, columns + c * stride);
         for (int r = first; r < rows; ++r)
             x[r][c] = scaled(inverse, x[r][c]);""",
         "potrf_lpanel.cu"),
