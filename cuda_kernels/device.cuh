@@ -49,6 +49,12 @@ template <class T> __device__ __forceinline__ T *dynamic_shared() {
     return reinterpret_cast<T *>(bytes);
 }
 
+/* The same pointer, of which the compiler then knows that it leads to global memory. */
+template <class T> __device__ __forceinline__ T *to_global_memory(T *pointer) {
+    __builtin_assume(__isGlobal(pointer));
+    return pointer;
+}
+
 /* Begins to copy one scalar; it has arrived after copies_arrive() of the same thread. */
 template <class T> __device__ __forceinline__ void begin_copy(T *shared, const T *global) {
     __pipeline_memcpy_async(shared, global, sizeof(T));
@@ -130,6 +136,14 @@ template <class R> __device__ __forceinline__ R scaled(R r, R a) {
 }
 template <class R> __device__ __forceinline__ complex_of<R> scaled(R r, complex_of<R> a) {
     return {r * a.re, r * a.im};
+}
+
+/* a + b */
+template <class R> __device__ __forceinline__ R sum(R a, R b) {
+    return a + b;
+}
+template <class R> __device__ __forceinline__ complex_of<R> sum(complex_of<R> a, complex_of<R> b) {
+    return {a.re + b.re, a.im + b.im};
 }
 
 /* c - a conj(b) */
@@ -258,7 +272,7 @@ __device__ __forceinline__ pivot<double> any_pivot(double d) {
 template <class T> __device__ __forceinline__ T *item_of(const operand_t &operand, int64_t i) {
     T *const first = operand.items ? static_cast<T *>(operand.items[i])
                                    : static_cast<T *>(operand.base) + i * operand.stride;
-    return first + operand.offset;
+    return to_global_memory(first + operand.offset);
 }
 
 /* Sixteen bytes, the widest access to memory, as scalars. */

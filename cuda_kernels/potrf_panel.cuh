@@ -23,12 +23,12 @@ template <class T> __device__ __forceinline__ T identity_at(int row, int column)
     return from_real<T>(real_of<T>(row == column));
 }
 
-/* x(., k) -= x(., c) conj(L(j + k, j + c)) for the columns k > c of the panel. */
+/* x(., k) -= x(., c) conj(factor[k]) for the columns k > c of the panel; factor[k] is
+ * L(j + k, j + c). */
 template <int first, class T, int rows, int panel>
-__device__ __forceinline__ void update_columns(T (&x)[rows][panel], int c,
-                                               const diagonal_block<T, panel> &diagonal) {
+__device__ __forceinline__ void update_columns(T (&x)[rows][panel], int c, const T *factor) {
     constexpr int length = granule<T>::length;
-    const granule<T> *const column = reinterpret_cast<const granule<T> *>(diagonal.column[c]);
+    const granule<T> *const column = reinterpret_cast<const granule<T> *>(factor);
 #pragma unroll
     for (int i = 0; i < panel / length; ++i) {
         if ((i + 1) * length <= c + 1)
@@ -46,18 +46,24 @@ __device__ __forceinline__ void update_columns(T (&x)[rows][panel], int c,
 }
 
 /* Factors the diagonal block, and the own rows below it with it, in the warp that holds it. Row j
- * of the matrix is row 0 of the panel, and own_row is what x[first] is of the panel. */
+ * of the matrix is row 0 of the panel, and own_row is what x[first] is of the panel. Every lane
+ * gets what becomes diagonal.failed. */
 template <int first, class T, int rows, int panel>
-__device__ __forceinline__ void factor_diagonal(T (&x)[rows][panel], int j, int own_row,
-                                                diagonal_block<T, panel> &diagonal) {
+__device__ __forceinline__ int factor_diagonal(T (&x)[rows][panel], int j, int own_row,
+                                               diagonal_block<T, panel> &diagonal) {
     using R = real_of<T>;
     int failed = 0;
 #pragma unroll
     for (int c = 0; c < panel; ++c) {
         const R d = from_lane<warp_lanes>(real_part(x[first][c]), (j + c) % warp_lanes);
-        const pivot<R> p = is_ordinary_pivot(d) ? ordinary_pivot(d) : any_pivot(d);
-        if (!(d > 0) && failed == 0)
-            failed = c + 1;
+        pivot<R> p;
+        if (is_ordinary_pivot(d)) {
+            p = ordinary_pivot(d);
+        } else {
+            p = any_pivot(d);
+            if (!(d > 0) && failed == 0)
+                failed = c + 1;
+        }
 #pragma unroll
         for (int r = first; r < rows; ++r)
             x[r][c] = scaled(p.inverse, x[r][c]);
@@ -68,24 +74,31 @@ __device__ __forceinline__ void factor_diagonal(T (&x)[rows][panel], int j, int 
         if (own_row >= 0 && own_row < panel)
             diagonal.column[c][own_row] = x[first][c];
         warp_barrier();
-        update_columns<first>(x, c, diagonal);
+        update_columns<first>(x, c, diagonal.column[c]);
     }
     if (own_row == 0)
         diagonal.failed = failed;
+    return failed;
 }
 
-/* The same for the rows of every other warp, once the diagonal block is finished. */
+/* The same for all other rows, once the diagonal block is finished: its columns, `stride` apart,
+ * and the inverses of its diagonal. */
 template <int first, class T, int rows, int panel>
-__device__ __forceinline__ void solve_rows(T (&x)[rows][panel],
-                                           const diagonal_block<T, panel> &diagonal) {
+__device__ __forceinline__ void solve_rows(T (&x)[rows][panel], const T *columns, int stride,
+                                           const real_of<T> *inverses) {
 #pragma unroll
     for (int c = 0; c < panel; ++c) {
-        const real_of<T> inverse = diagonal.inverse[c];
+        const real_of<T> inverse = inverses[c];
 #pragma unroll
         for (int r = first; r < rows; ++r)
             x[r][c] = scaled(inverse, x[r][c]);
-        update_columns<first>(x, c, diagonal);
+        update_columns<first>(x, c, columns + c * stride);
     }
+}
+template <int first, class T, int rows, int panel>
+__device__ __forceinline__ void solve_rows(T (&x)[rows][panel],
+                                           const diagonal_block<T, panel> &diagonal) {
+    solve_rows<first>(x, &diagonal.column[0][0], panel, diagonal.inverse);
 }
 
 /* The columns of the panel that lie in the triangle, in column-major order: a row of it. */

@@ -22,6 +22,7 @@ static const family_line_t lines[] = {
     {"potrf",        "cta",           NULL,     false,       true,        {128, 96, 96, 64}},
     {"potrf",        "lpanel:panel=8", NULL,    false,       true,        {512, 512, 512, 512}},
     {"potrf",        "lpanel:panel=16", NULL,   false,       true,        {512, 512, 0, 0}},
+    {"potrf",        "ltile",         NULL,     false,       true,        EVERY_ORDER},
     {"potrf",        "blocked",       NULL,     true,        true,        EVERY_ORDER},
     {"potrf",        "blocked",       "native", true,        true,        EVERY_ORDER},
     {"potrf",        "blocked",       "vendor", HOST_VENDOR, CUDA_VENDOR, EVERY_ORDER},

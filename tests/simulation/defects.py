@@ -176,9 +176,9 @@ DEFECTS = [
     Defect(
         "the rows below update with a column before it is scaled", "potrf_panel.cuh", "factor",
         """            x[r][c] = scaled(inverse, x[r][c]);
-        update_columns<first>(x, c, diagonal);""",
+        update_columns<first>(x, c, columns + c * stride);""",
         """            ;
-        update_columns<first>(x, c, diagonal);
+        update_columns<first>(x, c, columns + c * stride);
         for (int r = first; r < rows; ++r)
             x[r][c] = scaled(inverse, x[r][c]);""",
         "potrf_lpanel.cu"),
@@ -278,6 +278,64 @@ DEFECTS = [
             return;
         failed"""),
 
+    # ---- potrf_ltile.cu --------------------------------------------------------------------------
+    Defect(
+        "warps share the copies of a panel from its first column on, each", "potrf_ltile.cu", "race",
+        "for (int k = warp; k < panel; k += warps)",
+        "for (int k = 0; k < panel; k += warps)"),
+    Defect(
+        "a copy takes in a row past the matrix", "potrf_ltile.cu", "race",
+        "lane + r >= skipped && lane + r < there",
+        "lane + r >= skipped && lane + r <= there"),
+    Defect(
+        "rows that no copy fills are not cleared", "potrf_ltile.cu", "never written",
+        "for (int i = there + lane; i < rows; i += warp_lanes)",
+        "for (int i = there + 1 + lane; i < rows; i += warp_lanes)"),
+    Defect(
+        "one staged panel in the place of two", "potrf_ltile.cu", "copy under way",
+        "return shared.panels[k / panel % 2];",
+        "return shared.panels[k / panel % 2 * 0];"),
+    Defect(
+        "the last finished panel is left out of the diagonal block", "potrf_ltile.cu", "factor",
+        """            subtract_panel<true>(x, staged(k), staged(k));""",
+        """            if (k + panel < j)
+                subtract_panel<true>(x, staged(k), staged(k));"""),
+    Defect(
+        "columns after a panel are updated with the rows of the panel itself", "potrf_ltile.cu",
+        "info",
+        "shift<first>(y, here, p + panel);",
+        "shift<first>(y, here, p);"),
+    Defect(
+        "rows are divided by the inverse of the diagonal", "potrf_ltile.cu", "factor",
+        "1 / real_part(*a.at(j + c, j + c))",
+        "real_part(*a.at(j + c, j + c))"),
+    Defect(
+        "Upper is stored with the other triangle", "potrf_ltile.cu", "padding",
+        "if (i - diagonal >= k)",
+        "if (i - diagonal >= k - 1)"),
+    Defect(
+        "a row is stored beyond the diagonal", "potrf_ltile.cu", "padding",
+        "row < order && row - p >= c",
+        "row < order && row - p >= c - 1"),
+    Defect(
+        "a row past the matrix is stored", "potrf_ltile.cu", "padding",
+        "else if (row < n)",
+        "else if (row <= n)"),
+    Defect(
+        "two blocks take the same rows", "potrf_ltile.cu", "race of blocks",
+        "static_cast<int>(blockIdx.x % arguments.tiles) * its_warps + warp",
+        "warp"),
+    Defect(
+        "info does not count the block columns before", "potrf_ltile.cu", "info",
+        "arguments.info_base + j + failed",
+        "arguments.info_base + failed"),
+    Defect(
+        "rows of items that failed are solved", "potrf_ltile.cu", "padding",
+        """    if (arguments.info[i] != 0)
+        return;
+    const int warp""",
+        """    const int warp"""),
+
     # ---- register_tile.cuh, gemm_register.cu, syrk_register.cu -----------------------------------
     Defect(
         "one buffer in the place of two", "register_tile.cuh", "race",
@@ -350,6 +408,14 @@ DEFECTS = [
         "info does not count from info_base", "potrf_lpanel.cu", "info",
         "arguments.info_base + failed",
         "failed"),
+    Defect(
+        "info does not count from info_base", "potrf_ltile.cu", "info",
+        "arguments.info_base + j + failed",
+        "j + failed"),
+    Defect(
+        "items that failed before are factored", "potrf_ltile.cu", "padding",
+        "if (!first && arguments.info && arguments.info[i] != 0)",
+        "if (false)"),
     Defect(
         "items that failed before are factored", "potrf_tiny.cu", "padding",
         "alive = arguments.info[i] == 0;",

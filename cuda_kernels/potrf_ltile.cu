@@ -1,0 +1,527 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* potrf ltile: left-looking over block columns, two launches each for the whole batch. One updates
+ * and factors the diagonal block of each matrix in a warp, the other updates the rows below it and
+ * solves with it; a thread keeps its rows of the block column in registers. Both walk along their
+ * rows in panels of 8 columns, first the finished ones, then their own, which go through shared
+ * memory on the way.
+ *
+ * An upper triangle is worked as the lower one of its transpose: the factor of the transpose is the
+ * transpose of U. */
+#include "families.h"
+#include "potrf_panel.cuh"
+
+extern "C" {
+#include "device.h"
+}
+
+using namespace batchlas_device;
+
+namespace {
+
+constexpr int panel = 8;
+
+struct geometry {
+    int width;           // columns of a block column
+    int diagonal_blocks; // diagonal blocks that an SM should have at work, which bounds the
+                         // registers
+    int rows;            // rows that a thread owns below the diagonal block
+    int warps;           // most warps of a block there
+    int blocks;          // and blocks of so many warps that an SM should hold
+};
+
+template <class T> struct geometry_of;
+template <> struct geometry_of<float> {
+    static constexpr geometry value = {64, 10, 2, 1, 8};
+};
+template <> struct geometry_of<double> {
+    static constexpr geometry value = {32, 12, 2, 1, 8};
+};
+template <> struct geometry_of<complex_of<float>> {
+    static constexpr geometry value = {32, 12, 1, 4, 4};
+};
+template <> struct geometry_of<complex_of<double>> {
+    static constexpr geometry value = {32, 8, 1, 1, 8};
+};
+
+struct ltile_arguments {
+    operand_t A;
+    int *info;
+    int info_base;
+    int n;
+    int j;     // the block column's first
+    int tiles; // blocks that share the rows below one diagonal block
+};
+
+// ---- a panel in shared memory ------------------------------------------------------------------
+
+/* Columns of the lower triangle, of which that many consecutive rows. The padding lets a transposed
+ * copy, 8 columns of a few rows at a time, meet no bank twice. */
+template <class T, int rows> struct alignas(16) staged_panel {
+    T at[panel][rows + granule<T>::length];
+};
+
+template <class T, bool upper> struct triangle_of {
+    T *item;
+    int64_t ld;
+
+    __device__ __forceinline__ T *at(int row, int column) const {
+        return upper ? item + column + row * ld : item + row + column * ld;
+    }
+};
+
+/* Begins to copy the panel whose first element is `from`: its rows from `skipped` to `there`, which
+ * are all its matrix has, and the first of its columns; `warps` warps share the work. */
+template <class T, int rows, bool upper>
+__device__ __forceinline__ void begin_panel(staged_panel<T, rows> &to, const T *from, int64_t ld,
+                                            int skipped, int there, int columns, int warp,
+                                            int warps) {
+    constexpr int stride = sizeof to.at[0] / sizeof(T);
+    const int lane = static_cast<int>(threadIdx.x) % warp_lanes;
+    if constexpr (upper) {
+        constexpr int together = warp_lanes / panel;
+        const int k = lane % panel;
+        const int step = together * warps;
+        int i = skipped + lane / panel + together * warp;
+        T *shared = &to.at[k][i];
+        from += k + i * ld;
+        const int64_t down = step * ld;
+        const bool whole = skipped == 0 && there >= rows && columns == panel;
+        if (whole) {
+#pragma unroll
+            for (int r = together * warp; r < rows; r += step, shared += step, from += down)
+                begin_copy(shared, from);
+        } else if (k < columns) {
+#pragma unroll 1
+            for (; i < there; i += step, shared += step, from += down)
+                begin_copy(shared, from);
+        }
+    } else {
+        T *shared = &to.at[warp][lane];
+        from += lane + warp * ld;
+        const int64_t right = warps * ld;
+        const auto column = [&] {
+#pragma unroll
+            for (int r = 0; r < rows; r += warp_lanes)
+                if (lane + r >= skipped && lane + r < there)
+                    begin_copy(shared + r, from + r);
+            shared += warps * stride;
+            from += right;
+        };
+        if (columns == panel) {
+#pragma unroll
+            for (int k = warp; k < panel; k += warps)
+                column();
+        } else {
+#pragma unroll 1
+            for (int k = warp; k < columns; k += warps)
+                column();
+        }
+    }
+}
+
+/* Zeroes the rows from `there` on, which no copy fills. */
+template <class T, int rows>
+__device__ __forceinline__ void clear_rows(staged_panel<T, rows> (&panels)[2], int there) {
+    const int lane = static_cast<int>(threadIdx.x) % warp_lanes;
+#pragma unroll 1
+    for (int i = there + lane; i < rows; i += warp_lanes)
+#pragma unroll
+        for (int k = 0; k < panel; ++k)
+            panels[0].at[k][i] = panels[1].at[k][i] = T{};
+}
+
+/* x(r, .) -= a(r) conj(l(.)) for the rows from `first` on; of a triangle row block r has the first
+ * 32 (r + 1) columns. */
+template <int first, bool triangle, class T, int rows, int columns>
+__device__ __forceinline__ void subtract(T (&x)[rows][columns], const T (&a)[rows], const T *l) {
+    constexpr int length = granule<T>::length;
+#pragma unroll
+    for (int g = 0; g < columns; g += length) {
+        const granule<T> some = *reinterpret_cast<const granule<T> *>(l + g);
+#pragma unroll
+        for (int r = first; r < rows; ++r)
+            if (!triangle || g < warp_lanes * (r + 1))
+#pragma unroll
+                for (int e = 0; e < length; ++e)
+                    x[r][g + e] = minus_product_conj(x[r][g + e], a[r], some.at[e]);
+    }
+}
+
+/* x -= (own rows of a finished panel) (rows of the block column)^H */
+template <bool triangle, class T, int rows, int width, int staged>
+__device__ __forceinline__ void subtract_panel(T (&x)[rows][width],
+                                               const staged_panel<T, staged> &own,
+                                               const staged_panel<T, width> &top) {
+    const int lane = static_cast<int>(threadIdx.x) % warp_lanes;
+#pragma unroll 2 // more of it and the code outgrows the instruction cache
+    for (int k = 0; k < panel; ++k) {
+        T a[rows];
+#pragma unroll
+        for (int r = 0; r < rows; ++r)
+            a[r] = own.at[k][lane + warp_lanes * r];
+        subtract<0, triangle>(x, a, top.at[k]);
+    }
+}
+
+/* Eight columns of x move up by eight, less their products with the panel y that is finished:
+ * columns 8 g ... after it, whose rows of the panel are the staged ones from `next` on. */
+template <int first, int g, class T, int rows, int width>
+__device__ __forceinline__ void shift_group(T (&x)[rows][width], const T (&y)[rows][panel],
+                                            const staged_panel<T, width> &top, int next) {
+    T rest[rows][panel];
+#pragma unroll
+    for (int r = first; r < rows; ++r)
+#pragma unroll
+        for (int c = 0; c < panel; ++c)
+            rest[r][c] = x[r][panel * (g + 1) + c];
+#pragma unroll
+    for (int k = 0; k < panel; ++k) {
+        T a[rows];
+#pragma unroll
+        for (int r = first; r < rows; ++r)
+            a[r] = y[r][k];
+        subtract<first, false>(rest, a, &top.at[k][next + panel * g]);
+    }
+#pragma unroll
+    for (int r = first; r < rows; ++r)
+#pragma unroll
+        for (int c = 0; c < panel; ++c)
+            x[r][panel * g + c] = rest[r][c];
+}
+
+/* The staged part of an upper triangle's panel goes back to memory, rows `from` to `to` of it, 8
+ * columns of a few rows at a time; below the diagonal alone, which begins at row `diagonal`. */
+template <class T, int rows>
+__device__ __forceinline__ void store_transposed(const triangle_of<T, true> &a, int row, int column,
+                                                 const staged_panel<T, rows> &staged, int from,
+                                                 int to, int diagonal) {
+    const int lane = static_cast<int>(threadIdx.x) % warp_lanes;
+    const int k = lane % panel;
+#pragma unroll 4
+    for (int i = from + lane / panel; i < to; i += warp_lanes / panel)
+        if (i - diagonal >= k)
+            *a.at(row + i, column + k) = staged.at[k][i];
+}
+
+// ---- the diagonal block ------------------------------------------------------------------------
+
+/* A lane owns the rows lane, lane + 32, ... of it; row block r has the first 32 (r + 1) columns. */
+template <class T, int width, bool upper> struct diagonal_tile {
+    static constexpr int rows = width / warp_lanes;
+    static_assert(rows == 1 || rows == 2, "a lane owns one or two rows");
+
+    struct memory {
+        staged_panel<T, width> panels[2];
+        diagonal_block<T, panel> diagonal;
+    };
+
+    triangle_of<T, upper> a;
+    int j;
+    int order;
+    memory &shared;
+    T x[rows][width]; // minus the products so far; from the current panel's first column on
+
+    __device__ __forceinline__ staged_panel<T, width> &staged(int k) const {
+        return shared.panels[k / panel % 2];
+    }
+    __device__ __forceinline__ void begin(int k) const {
+        const int skipped = k > j ? k - j : 0;
+        const int left = j + order - k;
+        begin_panel<T, width, upper>(staged(k), a.at(j, k), a.ld, skipped, order,
+                                     left < panel ? left : panel, 0, 1);
+    }
+
+    /* Takes the finished panel from the columns after it, which begin at `next`. Row block `first`
+     * is the one with the diagonal. */
+    template <int first, int g = 0>
+    __device__ __forceinline__ void shift(const T (&y)[rows][panel],
+                                          const staged_panel<T, width> &from, int next) {
+        if constexpr (panel * (g + 1) < warp_lanes * (rows - first)) {
+            const int column = next + panel * g;
+            if (column >= order)
+                return;
+            if (panel * (g + 1) < warp_lanes && column < warp_lanes * (first + 1))
+                shift_group<first, g>(x, y, from, next);
+            else if constexpr (first + 1 < rows)
+                shift_group<first + 1, g>(x, y, from, next);
+            shift<first, g + 1>(y, from, next);
+        }
+    }
+
+    /* The panel that begins at the block's column p; the 1-based column of the block that failed,
+     * or 0. */
+    template <int first> __device__ __forceinline__ int factor_panel(int p) {
+        const int lane = static_cast<int>(threadIdx.x);
+        staged_panel<T, width> &here = staged(j + p);
+        T y[rows][panel];
+#pragma unroll
+        for (int r = first; r < rows; ++r) {
+            const int row = lane + warp_lanes * r;
+            if (p + panel <= order) {
+                const int read = row < p ? p : row;
+#pragma unroll
+                for (int c = 0; c < panel; ++c)
+                    y[r][c] = sum(x[r][c], here.at[c][read]);
+            } else {
+#pragma unroll
+                for (int c = 0; c < panel; ++c)
+                    y[r][c] = row >= p && row < order && p + c < order
+                                  ? sum(x[r][c], here.at[c][row])
+                                  : identity_at<T>(row, p + c);
+            }
+        }
+        const int failed =
+            factor_diagonal<first>(y, p, lane + warp_lanes * first - p, shared.diagonal);
+        if (failed)
+            return p + failed;
+#pragma unroll
+        for (int r = first; r < rows; ++r) {
+            const int row = lane + warp_lanes * r;
+            T *to = a.at(j + row, j + p);
+#pragma unroll
+            for (int c = 0; c < panel; ++c, to += a.ld) {
+                here.at[c][row] = y[r][c];
+                if (!upper && row < order && row - p >= c)
+                    *to = y[r][c];
+            }
+        }
+        warp_barrier();
+        if constexpr (upper)
+            store_transposed(a, j, j + p, here, warp_lanes * first, order, p);
+        shift<first>(y, here, p + panel);
+        return 0;
+    }
+
+    /* The 1-based column that failed, or 0. */
+    __device__ __forceinline__ int factor() {
+        clear_rows(shared.panels, order);
+        begin(0);
+#pragma unroll 1
+        for (int k = 0; k < j; k += panel) {
+            copies_arrive();
+            warp_barrier();
+            begin(k + panel);
+            subtract_panel<true>(x, staged(k), staged(k));
+        }
+        int failed = 0;
+#pragma unroll 1
+        for (int p = 0; p < order; p += panel) {
+            copies_arrive();
+            warp_barrier();
+            if (failed)
+                break;
+            if (p + panel < order)
+                begin(j + p + panel);
+            failed = p < warp_lanes ? factor_panel<0>(p) : factor_panel<rows - 1>(p);
+        }
+        return failed;
+    }
+};
+
+template <class T, int width, int blocks, bool upper>
+__global__ void __launch_bounds__(warp_lanes, blocks)
+    factor_diagonal_tile(ltile_arguments arguments) {
+    using tile = diagonal_tile<T, width, upper>;
+    auto &shared = shared_object<typename tile::memory>();
+
+    const int64_t i = blockIdx.x;
+    const int j = arguments.j;
+    const bool first = arguments.info_base + j == 0;
+    if (!first && arguments.info && arguments.info[i] != 0)
+        return;
+    const int left = arguments.n - j;
+    tile t = {
+        {item_of<T>(arguments.A, i), arguments.A.ld}, j, left < width ? left : width, shared, {}};
+    const int failed = t.factor();
+    if (threadIdx.x == 0 && arguments.info && (failed || first))
+        arguments.info[i] = failed ? arguments.info_base + j + failed : 0;
+}
+
+// ---- the rows below it -------------------------------------------------------------------------
+
+/* A warp has 32 `rows` consecutive rows of them, of which a lane owns the rows lane, lane + 32, ...
+ */
+template <class T, int width, int rows, bool upper> struct rows_below {
+    static constexpr int tile = warp_lanes * rows; // rows of a warp
+
+    struct memory { // in the whole block's use; then each warp's own panels
+        staged_panel<T, width> top[2];
+        real_of<T> inverse[width];
+    };
+    struct alignas(16) own_memory {
+        staged_panel<T, tile> panels[2];
+    };
+    static constexpr size_t bytes(int warps) {
+        return sizeof(memory) + static_cast<size_t>(warps) * sizeof(own_memory);
+    }
+
+    triangle_of<T, upper> a;
+    int n;
+    int j;
+    int own; // the warp's first row
+    int warp, warps;
+    memory &shared;
+    own_memory &mine;
+    T x[rows][width]; // minus the products so far; from the current panel's first column on
+
+    __device__ __forceinline__ void begin(int k) const {
+        const int skipped = k > j ? k - j : 0;
+        begin_panel<T, width, upper>(shared.top[k / panel % 2], a.at(j, k), a.ld, skipped, width,
+                                     panel, warp, warps);
+        if (own < n)
+            begin_panel<T, tile, upper>(mine.panels[k / panel % 2], a.at(own, k), a.ld, 0, n - own,
+                                        panel, 0, 1);
+    }
+
+    template <int g = 0>
+    __device__ __forceinline__ void shift(const T (&y)[rows][panel],
+                                          const staged_panel<T, width> &from, int next) {
+        if constexpr (panel * (g + 1) < width) {
+            if (next + panel * g >= width)
+                return;
+            shift_group<0, g>(x, y, from, next);
+            shift<g + 1>(y, from, next);
+        }
+    }
+
+    /* The panel that begins at the block column's column p. */
+    __device__ __forceinline__ void solve_panel(int p) {
+        constexpr int length = granule<T>::length;
+        const int lane = static_cast<int>(threadIdx.x) % warp_lanes;
+        const staged_panel<T, width> &top = shared.top[(j + p) / panel % 2];
+        staged_panel<T, tile> &here = mine.panels[(j + p) / panel % 2];
+        T y[rows][panel];
+#pragma unroll
+        for (int r = 0; r < rows; ++r)
+#pragma unroll
+            for (int c = 0; c < panel; ++c)
+                y[r][c] = sum(x[r][c], here.at[c][lane + warp_lanes * r]);
+        solve_rows<0>(y, &top.at[0][p], width + length, shared.inverse + p);
+#pragma unroll
+        for (int r = 0; r < rows; ++r) {
+            const int row = own + lane + warp_lanes * r;
+#pragma unroll
+            for (int c = 0; c < panel; ++c)
+                if constexpr (upper)
+                    here.at[c][lane + warp_lanes * r] = y[r][c];
+                else if (row < n)
+                    *a.at(row, j + p + c) = y[r][c];
+        }
+        if constexpr (upper) {
+            warp_barrier();
+            store_transposed(a, own, j + p, here, 0, n - own < tile ? n - own : tile, -panel);
+        }
+        shift(y, top, p + panel);
+    }
+
+    __device__ __forceinline__ void solve() {
+        clear_rows(mine.panels, own < n ? n - own : tile);
+        begin(0);
+#pragma unroll 1
+        for (int c = static_cast<int>(threadIdx.x); c < width; c += warps * warp_lanes)
+            shared.inverse[c] = 1 / real_part(*a.at(j + c, j + c));
+#pragma unroll 1
+        for (int k = 0; k < j + width; k += panel) {
+            copies_arrive();
+            block_barrier();
+            if (k + panel < j + width)
+                begin(k + panel);
+            if (own >= n)
+                continue;
+            if (k < j)
+                subtract_panel<false>(x, mine.panels[k / panel % 2], shared.top[k / panel % 2]);
+            else
+                solve_panel(k - j);
+        }
+    }
+};
+
+template <class T, int width, int rows, int warps, int blocks, bool upper>
+__global__ void __launch_bounds__(warps *warp_lanes, blocks)
+    solve_rows_below(ltile_arguments arguments) {
+    using below = rows_below<T, width, rows, upper>;
+    auto *const shared = dynamic_shared<typename below::memory>();
+
+    const int64_t i = blockIdx.x / arguments.tiles;
+    if (arguments.info[i] != 0)
+        return;
+    const int warp = static_cast<int>(threadIdx.x) / warp_lanes;
+    const int its_warps = static_cast<int>(blockDim.x) / warp_lanes;
+    const int tile = static_cast<int>(blockIdx.x % arguments.tiles) * its_warps + warp;
+    below b = {{item_of<T>(arguments.A, i), arguments.A.ld},
+               arguments.n,
+               arguments.j,
+               arguments.j + width + tile * below::tile,
+               warp,
+               its_warps,
+               *shared,
+               reinterpret_cast<typename below::own_memory *>(shared + 1)[warp],
+               {}};
+    b.solve();
+}
+
+// ---- launch ------------------------------------------------------------------------------------
+
+int ceiling(int a, int b) {
+    return a / b + (a % b != 0);
+}
+
+template <class T>
+int factor_items(ltile_arguments arguments, bool upper, int64_t batch, void *stream) {
+    constexpr geometry g = geometry_of<T>::value;
+    using below = rows_below<T, g.width, g.rows, false>;
+    const auto diagonal = upper ? factor_diagonal_tile<T, g.width, g.diagonal_blocks, true>
+                                : factor_diagonal_tile<T, g.width, g.diagonal_blocks, false>;
+    const auto rest = upper ? solve_rows_below<T, g.width, g.rows, g.warps, g.blocks, true>
+                            : solve_rows_below<T, g.width, g.rows, g.warps, g.blocks, false>;
+    const int n = arguments.n;
+    int error = 0;
+    for (arguments.j = 0; error == 0; arguments.j += g.width) {
+        error = launch(diagonal, batch, warp_lanes, stream, arguments);
+        if (n - arguments.j <= g.width)
+            break;
+        const int warps = ceiling(n - arguments.j - g.width, below::tile);
+        arguments.tiles = ceiling(warps, g.warps);
+        const int warps_of_a_block = ceiling(warps, arguments.tiles);
+        if (error == 0)
+            error = launch_with_shared(rest, batch * arguments.tiles, warps_of_a_block * warp_lanes,
+                                       below::bytes(warps_of_a_block), stream, arguments);
+    }
+    return error;
+}
+
+} // namespace
+
+/* Whoever comes after the first launch must know which items failed. */
+batchlas_status_t batchlas_potrf_ltile_cuda_buffer_size(batchlas_handle_t h,
+                                                        const problem_t *problem, size_t *bytes) {
+    (void)h;
+    arena_t arena = {};
+    if (!problem->info)
+        arena_take(&arena, static_cast<size_t>(problem->batch) * sizeof(int));
+    *bytes = arena.used;
+    return BATCHLAS_SUCCESS;
+}
+
+batchlas_status_t batchlas_potrf_ltile_cuda(batchlas_handle_t h, const problem_t *problem,
+                                            void *workspace) {
+    int *const info = problem->info ? problem->info : static_cast<int *>(workspace);
+    const int error = with_scalar(problem->type, [&](auto scalar) {
+        using T = decltype(scalar);
+        constexpr geometry g = geometry_of<T>::value;
+        const int64_t most = INT32_MAX / ceiling(problem->n, g.warps * g.rows * warp_lanes);
+        int outcome = 0;
+        for (int64_t first = 0; first < problem->batch && outcome == 0; first += most) {
+            const int64_t batch = problem->batch - first < most ? problem->batch - first : most;
+            const ltile_arguments arguments = {operand_from_item(problem->A, first, problem->type),
+                                               info + first,
+                                               problem->info_base,
+                                               problem->n,
+                                               0,
+                                               0};
+            outcome = factor_items<T>(arguments, problem->uplo == BATCHLAS_UPPER, batch, h->stream);
+        }
+        return outcome;
+    });
+    return batchlas_device_status(h, error, "launching potrf ltile");
+}
