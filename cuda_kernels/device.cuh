@@ -123,6 +123,15 @@ template <class T> __device__ __forceinline__ T from_real(real_of<T> a) {
         return a;
 }
 
+/* What the host gives as a real and an imaginary part. */
+template <class T> __device__ __forceinline__ T scalar_from(const double (&value)[2]) {
+    using R = real_of<T>;
+    if constexpr (scalar_of<T>::is_complex)
+        return {static_cast<R>(value[0]), static_cast<R>(value[1])};
+    else
+        return static_cast<R>(value[0]);
+}
+
 template <class R> __device__ __forceinline__ R conjugate(R a) {
     return a;
 }
@@ -154,6 +163,16 @@ template <class R>
 __device__ __forceinline__ complex_of<R> minus_product_conj(complex_of<R> c, complex_of<R> a,
                                                             complex_of<R> b) {
     return {fma(-a.im, b.im, fma(-a.re, b.re, c.re)), fma(-a.im, b.re, fma(a.re, b.im, c.im))};
+}
+
+/* c - a b */
+template <class R> __device__ __forceinline__ R minus_product(R c, R a, R b) {
+    return fma(-a, b, c);
+}
+template <class R>
+__device__ __forceinline__ complex_of<R> minus_product(complex_of<R> c, complex_of<R> a,
+                                                       complex_of<R> b) {
+    return {fma(a.im, b.im, fma(-a.re, b.re, c.re)), fma(-a.im, b.re, fma(-a.re, b.im, c.im))};
 }
 
 /* c + a b */

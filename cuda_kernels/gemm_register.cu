@@ -20,14 +20,6 @@ struct gemm_arguments {
     batchlas_op_t op_a, op_b;
 };
 
-template <class T> __device__ __forceinline__ T scalar_from(const double (&value)[2]) {
-    using R = real_of<T>;
-    if constexpr (scalar_of<T>::is_complex)
-        return {static_cast<R>(value[0]), static_cast<R>(value[1])};
-    else
-        return static_cast<R>(value[0]);
-}
-
 template <class T>
 __global__ void __launch_bounds__(register_tile<T>::threads, tile_shape<T>::blocks)
     multiply(gemm_arguments arguments) {

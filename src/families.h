@@ -39,6 +39,8 @@ LAUNCH(batchlas_potrf_cusolver_single);
 LAUNCH(batchlas_potrf_lapack); /* src/vendor_lapack.c */
 
 /* potrs */
+CAN_RUN(batchlas_potrs_fused_can_run); /* cuda_kernels/potrs_fused.cu */
+LAUNCH(batchlas_potrs_fused);
 BUFFER_SIZE(batchlas_potrs_blocked_buffer_size); /* src/potrs.c: two trsm */
 LAUNCH(batchlas_potrs_blocked);
 CAN_RUN(batchlas_potrs_cusolver_can_run);
@@ -56,6 +58,8 @@ LAUNCH(batchlas_posv_blocked);
 LAUNCH(batchlas_trsm_tiled);             /* offload_kernels/trsm_tiled.c */
 LAUNCH(batchlas_gemm_tiled);             /* offload_kernels/gemm_tiled.c */
 LAUNCH(batchlas_syrk_tiled);             /* offload_kernels/syrk_tiled.c */
+CAN_RUN(batchlas_trsm_strips_can_run);   /* cuda_kernels/trsm_strips.cu */
+LAUNCH(batchlas_trsm_strips);
 CAN_RUN(batchlas_gemm_register_can_run); /* cuda_kernels/gemm_register.cu */
 LAUNCH(batchlas_gemm_register);
 CAN_RUN(batchlas_syrk_register_can_run); /* cuda_kernels/syrk_register.cu */

@@ -8,6 +8,7 @@
 #include "run.h"
 #include "simulation/control.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -310,14 +311,208 @@ static batchlas_status_t run_syrk(const subject_t *subject, bool judged, matrice
     return status;
 }
 
+/* ---- potrs ----------------------------------------------------------------------------------- */
+
+/* Around every order at which the families change their geometry, or end. */
+static const int potrs_orders[] = {1,  7,  8,  9,  15, 16, 17, 24,  31,  32,  33,  47,  48,
+                                   49, 63, 64, 65, 95, 96, 97, 127, 128, 129, 160, 192, 0};
+
+/* Every way through the families, by the number of right-hand sides: one, few in two parts, a strip
+ * that is not full, and more than one strip. */
+static const int widths[] = {1, 6, 13, 70};
+
+/* Kept, like potrf's matrices. */
+static const spd_t *potrs_factors(scalar_type_t type, int n) {
+    static spd_t made[4 * COUNT(probes)];
+    static int next;
+    for (int i = 0; i < COUNT(made); ++i)
+        if (made[i].A && made[i].type == type && made[i].n == n)
+            return &made[i];
+    spd_t *const s = &made[next++ % COUNT(made)];
+    const kind_t kinds[] = {RANDOM_CONDITION_2, GRAM, MATERN};
+    if (s->A)
+        spd_free(s);
+    *s = spd_make(type, n, COUNT(kinds), kinds, COUNT(kinds), (uint64_t)n);
+    spd_round_factors(s);
+    return s;
+}
+
+/* Forms: both triangles and every width by the public call, then with items passed over. */
+static batchlas_status_t run_potrs(const subject_t *subject, bool judged, matrices_t *result) {
+    const int n = subject->n;
+    const batchlas_uplo_t uplo = triangles[subject->form % 2];
+    const bool skips = subject->form >= 2 * COUNT(widths);
+    const int nrhs = widths[subject->form / 2 % COUNT(widths)];
+    /* Blocks full of small items, and a block that is not. */
+    const int64_t batch = nrhs > 6 || n > 33 ? 3 : n <= 9 ? 37 : 13;
+    const spd_t *s = potrs_factors(subject->type, n);
+    systems_t systems = systems_make(s, nrhs, (uint64_t)n + 1);
+    matrices_t A = matrices_make(subject->type, n, n, batch, PADDED, triangle_of(uplo));
+    matrices_t B = matrices_make(subject->type, n, nrhs, batch, PADDED, ALL);
+    A.real_diagonal = scalar_is_complex(subject->type);
+    matrices_fill(&A, POISON);
+    matrices_fill(&B, SENTINEL);
+    spd_set_factors(s, uplo, &A);
+    systems_set(&systems, &B);
+    matrices_put(&A);
+    matrices_put(&B);
+    ints_t skip = passed_over(batch);
+    const call_t potrs = {.routine = POTRS,
+                          .p = {.type = subject->type,
+                                .uplo = uplo,
+                                .n = n,
+                                .nrhs = nrhs,
+                                .A = matrices_strided(&A),
+                                .B = matrices_strided(&B),
+                                .skip = skips ? skip.device : NULL,
+                                .real_diagonal = true,
+                                .batch = batch}};
+    const batchlas_status_t status =
+        skips ? launch(subject->family, &potrs.p) : call(suite_handle(), &potrs);
+    matrices_get(&A);
+    matrices_get(&B);
+    if (status == BATCHLAS_SUCCESS && judged) {
+        suite_expect(matrices_are_untouched(&A));
+        suite_expect(padding_is_untouched(&B));
+        for (int64_t i = 0; i < batch && skips; ++i)
+            if (is_passed_over(i))
+                suite_expect(item_is_untouched(&B, i));
+        if (!skips)
+            suite_expect(solutions_are_right(&B, &systems));
+    }
+    matrices_free(&A);
+    ints_free(&skip);
+    systems_free(&systems);
+    *result = B;
+    return status;
+}
+
+/* ---- trsm ------------------------------------------------------------------------------------ */
+
+/* Around a panel, and around the largest order of one launch. */
+static const int trsm_orders[] = {1, 7, 8, 9, 31, 32, 33, 63, 64, 65, 100, 0};
+
+static const batchlas_side_t sides[] = {BATCHLAS_LEFT, BATCHLAS_RIGHT};
+enum { SOLVES = 3, TRSM_FORMS = COUNT(sides) * COUNT(triangles) * COUNT(ops) };
+
+/* A diagonal of modulus 1 and more dominates off-diagonal elements that shrink with the order. */
+static void generate_triangle(const problem_t *p, int n, uint64_t seed, wide_t *A) {
+    generate_dense(p->type, n, n, seed, A);
+    for (int j = 0; j < n; ++j)
+        for (int i = 0; i < n; ++i) {
+            wide_t *a = &A[i + j * n];
+            if (i == j)
+                *a = p->diag == BATCHLAS_UNIT
+                         ? (wide_t){1, 0}
+                         : round_to(p->type, (wide_t){a->re + (a->re < 0 ? -1 : 1),
+                                                      p->real_diagonal ? 0 : a->im});
+            else if (p->uplo == BATCHLAS_LOWER ? i > j : i < j)
+                *a = round_to(p->type, (wide_t){a->re / n, a->im / n});
+            else
+                *a = (wide_t){0, 0};
+        }
+}
+
+/* op(A) X - alpha B, or X op(A) - alpha B, is within the roundings of a substitution. */
+static void judge_solve(const call_t *c, uint64_t seed_a, uint64_t seed_b, const matrices_t *X) {
+    const bool left = c->p.side == BATCHLAS_LEFT;
+    const int n = left ? c->p.m : c->p.n;
+    const size_t area = (size_t)X->rows * (size_t)X->columns;
+    const wide_t one = {1, 0}, minus_alpha = {-c->p.alpha[0], -c->p.alpha[1]};
+    wide_t *A = host_alloc((size_t)n * (size_t)n, sizeof *A);
+    wide_t *x = host_alloc(area, sizeof *x);
+    wide_t *residual = host_alloc(area, sizeof *residual);
+    long double *magnitude = host_alloc(area, sizeof *magnitude);
+    suite_expect(padding_is_untouched(X));
+    for (int64_t i = 0; i < X->batch; ++i) {
+        if (c->p.skip && is_passed_over(i)) {
+            suite_expect(item_is_untouched(X, i));
+            continue;
+        }
+        generate_triangle(&c->p, n, seed_a + (uint64_t)i, A);
+        generate_dense(X->type, X->rows, X->columns, seed_b + (uint64_t)i, residual);
+        matrices_item(X, i, x);
+        reference_gemm(left ? c->p.op_a : BATCHLAS_NO_TRANS, left ? BATCHLAS_NO_TRANS : c->p.op_a,
+                       X->rows, X->columns, n, one, left ? A : x, left ? x : A, minus_alpha,
+                       residual, magnitude);
+        const long double eps = 8 * (n + 2) * unit_roundoff(X->type);
+        for (size_t e = 0; e < area; ++e) {
+            const long double size = fabsl(residual[e].re) + fabsl(residual[e].im);
+            if (!(size <= eps * magnitude[e]))
+                suite_fail("item %lld, element %zu: the residual is %Lg, above %Lg", (long long)i,
+                           e, size, eps * magnitude[e]);
+        }
+    }
+    free(A);
+    free(x);
+    free(residual);
+    free(magnitude);
+}
+
+/* Forms: every side, triangle and op by the public call, with both diagonals and several widths
+ * among them; then one with items passed over and a diagonal that is real. */
+static batchlas_status_t run_trsm(const subject_t *subject, bool judged, matrices_t *result) {
+    const int form = subject->form, n = subject->n;
+    const bool skips = form == TRSM_FORMS, left = form % COUNT(sides) == 0;
+    const batchlas_uplo_t uplo = triangles[form / COUNT(sides) % COUNT(triangles)];
+    const batchlas_op_t op = ops[form / (COUNT(sides) * COUNT(triangles)) % COUNT(ops)];
+    const bool unit = form % 5 == 1;
+    const int count = (int[]){5, 40, 70, 131}[(form + form / 4) % 4];
+    const region_t region = !unit                    ? triangle_of(uplo)
+                            : uplo == BATCHLAS_LOWER ? STRICT_LOWER_TRIANGLE
+                                                     : STRICT_UPPER_TRIANGLE;
+    matrices_t A = matrices_make(subject->type, n, n, SOLVES, PADDED, region);
+    matrices_t B =
+        matrices_dense(subject->type, left ? n : count, left ? count : n, SOLVES, PADDED, ALL, 11);
+    ints_t skip = passed_over(SOLVES);
+    const call_t trsm = {.routine = TRSM,
+                         .p = {.type = subject->type,
+                               .side = sides[!left],
+                               .uplo = uplo,
+                               .op_a = op,
+                               .diag = unit ? BATCHLAS_UNIT : BATCHLAS_NON_UNIT,
+                               .m = B.rows,
+                               .n = B.columns,
+                               .alpha = {0.75, scalar_is_complex(subject->type) ? 0.25 : 0},
+                               .A = matrices_strided(&A),
+                               .B = matrices_strided(&B),
+                               .skip = skips ? skip.device : NULL,
+                               .real_diagonal = skips,
+                               .batch = SOLVES}};
+    wide_t *triangle = host_alloc((size_t)n * (size_t)n, sizeof *triangle);
+    A.real_diagonal = skips && scalar_is_complex(subject->type);
+    matrices_fill(&A, POISON);
+    for (int i = 0; i < SOLVES; ++i) {
+        generate_triangle(&trsm.p, n, 1 + (uint64_t)i, triangle);
+        matrices_set(&A, i, triangle);
+    }
+    free(triangle);
+    matrices_put(&A);
+    const batchlas_status_t status =
+        skips ? launch(subject->family, &trsm.p) : call(suite_handle(), &trsm);
+    matrices_get(&A);
+    matrices_get(&B);
+    if (status == BATCHLAS_SUCCESS && judged) {
+        suite_expect(matrices_are_untouched(&A));
+        judge_solve(&trsm, 1, 11, &B);
+    }
+    matrices_free(&A);
+    ints_free(&skip);
+    *result = B;
+    return status;
+}
+
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-enum { OF_POTRF, OF_POSV, OF_GEMM, OF_SYRK };
+enum { OF_POTRF, OF_POSV, OF_GEMM, OF_SYRK, OF_POTRS, OF_TRSM };
 static const subject_kind_t kinds[] = {
     [OF_POTRF] = {&batchlas_potrf_operation, 4, 2, potrf_orders, 260, run_potrf},
     [OF_POSV] = {&batchlas_posv_operation, 4, 4, posv_orders, 32, run_posv},
     [OF_GEMM] = {&batchlas_gemm_operation, 10, 9, product_orders, 70, run_gemm},
     [OF_SYRK] = {&batchlas_syrk_operation, 5, 4, product_orders, 70, run_syrk},
+    [OF_POTRS] = {&batchlas_potrs_operation, 4 * COUNT(widths), 2 * COUNT(widths), potrs_orders,
+                  130, run_potrs},
+    [OF_TRSM] = {&batchlas_trsm_operation, TRSM_FORMS + 1, TRSM_FORMS, trsm_orders, 70, run_trsm},
 };
 
 /* A family of kernels of its own, not one that is composed of others' or of target regions. */
@@ -408,6 +603,16 @@ static void schedules_do_not_matter_to_syrk(void **state) {
     compare_all(&kinds[OF_SYRK]);
 }
 
+static void schedules_do_not_matter_to_potrs(void **state) {
+    (void)state;
+    compare_all(&kinds[OF_POTRS]);
+}
+
+static void schedules_do_not_matter_to_trsm(void **state) {
+    (void)state;
+    compare_all(&kinds[OF_TRSM]);
+}
+
 /* ---- barriers -------------------------------------------------------------------------------- */
 
 /* Calls visit for the probes of every family that has kernels, until it returns true. */
@@ -493,10 +698,9 @@ static void every_barrier_is_needed(void **state) {
 }
 
 static const struct CMUnitTest tests[] = {
-    suite_test(schedules_do_not_matter_to_potrf),
-    suite_test(schedules_do_not_matter_to_posv),
-    suite_test(schedules_do_not_matter_to_gemm),
-    suite_test(schedules_do_not_matter_to_syrk),
+    suite_test(schedules_do_not_matter_to_potrf), suite_test(schedules_do_not_matter_to_posv),
+    suite_test(schedules_do_not_matter_to_gemm),  suite_test(schedules_do_not_matter_to_syrk),
+    suite_test(schedules_do_not_matter_to_potrs), suite_test(schedules_do_not_matter_to_trsm),
     suite_test(probes_are_right),
     suite_test(every_barrier_is_needed),
 };

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Substitution for many right-hand sides, the common part of trsm and potrs: a block takes one item
+ * and a strip of its right-hand sides. The triangle and the strip lie in shared memory; each thread
+ * solves right-hand sides of its own, a panel of rows at a time in registers, so that threads wait
+ * for each other only between fetching, solving and storing. */
+#ifndef BATCHLAS_STRIP_SOLVE_CUH
+#define BATCHLAS_STRIP_SOLVE_CUH
+
+#include "device.cuh"
+
+namespace batchlas_device {
+
+/* x(i, j) = at[i * row + j * column], conjugated or not. A step of 1 or -1 says along which way
+ * neighbours in memory lie. */
+template <class T> struct triangle_view {
+    const T *at;
+    int64_t row, column;
+    bool conjugated;
+};
+template <class T> struct strip_view {
+    T *at;
+    int64_t row, side;
+};
+
+/* Division by d as x -> inverse (before x): before is a power of two that keeps the inverse normal
+ * where d is not. */
+template <class T> struct divisor {
+    T inverse;
+    real_of<T> before;
+};
+__device__ __forceinline__ float range_scale(float size) {
+    return size < 0x1p-64f ? 0x1p+64f : size > 0x1p+64f ? 0x1p-64f : 1.0f;
+}
+__device__ __forceinline__ double range_scale(double size) {
+    return size < 0x1p-512 ? 0x1p+512 : size > 0x1p+512 ? 0x1p-512 : 1.0;
+}
+template <class R> __device__ __forceinline__ R inverse_of(R d) {
+    return 1 / d;
+}
+/* Smith's Algorithm 116. */
+template <class R> __device__ __forceinline__ complex_of<R> inverse_of(complex_of<R> d) {
+    const bool more_real = fabs(d.re) >= fabs(d.im);
+    const R large = more_real ? d.re : d.im;
+    const R small = more_real ? d.im : d.re;
+    const R q = small == 0 ? 0 : small / large;
+    const R inverse = 1 / fma(q, small, large);
+    return more_real ? complex_of<R>{inverse, -q * inverse} : complex_of<R>{q * inverse, -inverse};
+}
+template <class R> __device__ __forceinline__ R size_of(R d) {
+    return fabs(d);
+}
+template <class R> __device__ __forceinline__ R size_of(complex_of<R> d) {
+    return fmax(fabs(d.re), fabs(d.im));
+}
+template <class T> __device__ __forceinline__ divisor<T> divisor_of(T d) {
+    const real_of<T> before = range_scale(size_of(d));
+    return {inverse_of(scaled(before, d)), before};
+}
+
+/* s a, where an s without an imaginary part scales. */
+template <class R> __device__ __forceinline__ R times(R s, R a) {
+    return s * a;
+}
+template <class R>
+__device__ __forceinline__ complex_of<R> times(complex_of<R> s, complex_of<R> a) {
+    return s.im == 0 ? scaled(s.re, a) : product(s, a);
+}
+
+/* What a block solves: L X = alpha B, where X overwrites B. */
+template <class T> struct strip_problem {
+    triangle_view<T> L;
+    strip_view<T> X;
+    T alpha;
+    int order; // of L
+    int count; // of right-hand sides in this strip
+    bool unit;
+    bool real_diagonal;
+};
+
+/* A thread solves `own` right-hand sides, neighbours in shared memory; a block has `warps`. */
+template <class T, int own, int warps> struct strip_solve {
+    static constexpr int length = granule<T>::length;
+    static constexpr int panel = 8; // rows of a panel, and the order of a tile
+    static constexpr int tile = panel * panel;
+    static constexpr int sides = warps * warp_lanes * own;
+    static constexpr int stride = sides + own; // of a row of the strip
+    static_assert(own * sizeof(T) <= 16, "one access to a thread's right-hand sides");
+
+    /* In shared memory: the strictly lower triangle in tiles, row of tiles by row of tiles, a tile
+     * column by column; the strip, row by row; the diagonal's divisors. */
+    T *triangle;
+    T *strip;
+    divisor<T> *divisors;
+    int panels;
+
+    __host__ __device__ static constexpr int tiles(int panels) {
+        return panels * (panels + 1) / 2;
+    }
+    static size_t bytes(int64_t order) {
+        const int panels = static_cast<int>((order + panel - 1) / panel);
+        return sizeof(T) * static_cast<size_t>(tiles(panels) * tile + panels * panel * stride) +
+               sizeof(divisor<T>) * static_cast<size_t>(panels * panel);
+    }
+    __device__ __forceinline__ explicit strip_solve(int order)
+        : triangle(dynamic_shared<T>()), panels((order + panel - 1) / panel) {
+        strip = triangle + tiles(panels) * tile;
+        divisors = reinterpret_cast<divisor<T> *>(strip + panels * panel * stride);
+    }
+
+    static constexpr int held = sizeof(T) == 16 ? 4 : 8; // elements in flight a thread
+
+    // ---- between global and shared memory ------------------------------------------------------
+
+    __device__ __forceinline__ void load_triangle(const strip_problem<T> &p) const {
+        const int lane = static_cast<int>(threadIdx.x) % warp_lanes;
+        const int warp = static_cast<int>(threadIdx.x) / warp_lanes;
+        const bool along_rows = p.L.row == 1 || p.L.row == -1;
+        const int row = along_rows ? lane % panel : lane / panel;
+        const int column = along_rows ? lane / panel : lane % panel;
+        const int row_step = along_rows ? 0 : panel / 2; // to the tile's second half
+        const int column_step = panel / 2 - row_step;
+        const T *const from = p.L.at + row * p.L.row + column * p.L.column;
+        T *const to = triangle + column * panel + row;
+        const int64_t from_step = row_step * p.L.row + column_step * p.L.column;
+        const int to_step = column_step * panel + row_step;
+
+        int i = 0, j = 0; // the next tile's first row and column
+        const auto advance = [&](int count) {
+            for (j += count * panel; j > i; i += panel)
+                j -= i + panel;
+        };
+        advance(warp);
+        const int count = tiles(panels);
+#pragma unroll 1
+        for (int t = warp; t < count; t += held / 2 * warps) {
+            T value[held];
+#pragma unroll
+            for (int h = 0; h < held; h += 2) {
+                const T *const at = from + i * p.L.row + j * p.L.column;
+                const int below = i + row - j - column;
+                const bool inside = t + h / 2 * warps < count && i + row < p.order;
+                const bool inside_too = t + h / 2 * warps < count && i + row + row_step < p.order;
+                value[h] = inside && below > 0 ? at[0] : T{};
+                value[h + 1] =
+                    inside_too && below + row_step - column_step > 0 ? at[from_step] : T{};
+                advance(warps);
+            }
+#pragma unroll
+            for (int h = 0; h < held; ++h)
+                if (t + h / 2 * warps < count)
+                    to[(t + h / 2 * warps) * tile + h % 2 * to_step] =
+                        p.L.conjugated ? conjugate(value[h]) : value[h];
+        }
+    }
+
+    __device__ __forceinline__ void load_diagonal(const strip_problem<T> &p) const {
+        for (int i = static_cast<int>(threadIdx.x); i < panels * panel; i += warps * warp_lanes) {
+            T d = from_real<T>(1);
+            if (!p.unit && i < p.order) {
+                d = p.L.at[i * (p.L.row + p.L.column)];
+                d = p.real_diagonal  ? from_real<T>(real_part(d))
+                    : p.L.conjugated ? conjugate(d)
+                                     : d;
+            }
+            divisors[i] = divisor_of(d);
+        }
+    }
+
+    /* Where the a-th access of a warp to the strip finds this lane's element: the strip is cut into
+     * 8 x 4 elements where its rows follow each other in memory, else into 1 x 32. */
+    template <bool along_rows> struct access {
+        static constexpr int rows = along_rows ? 8 : 1;
+        static constexpr int across = sides / (warp_lanes / rows);
+        int row, side;
+        __device__ __forceinline__ explicit access(int a) {
+            const int lane = static_cast<int>(threadIdx.x) % warp_lanes;
+            row = a / across * rows + lane % rows;
+            side = a % across * (warp_lanes / rows) + lane / rows;
+        }
+    };
+
+    template <bool along_rows>
+    __device__ __forceinline__ void load_strip(const strip_problem<T> &p) const {
+        const int total = panels * panel / access<along_rows>::rows * access<along_rows>::across;
+#pragma unroll 1
+        for (int a = static_cast<int>(threadIdx.x) / warp_lanes; a < total; a += held * warps) {
+            T value[held];
+#pragma unroll
+            for (int h = 0; h < held; ++h) {
+                const access<along_rows> at(a + h * warps);
+                const bool inside = at.row < p.order && at.side < p.count;
+                value[h] = inside ? p.X.at[at.row * p.X.row + at.side * p.X.side] : T{};
+            }
+#pragma unroll
+            for (int h = 0; h < held; ++h) {
+                const access<along_rows> at(a + h * warps);
+                if (a + h * warps < total)
+                    strip[at.row * stride + at.side] = times(p.alpha, value[h]);
+            }
+        }
+    }
+
+    template <bool along_rows>
+    __device__ __forceinline__ void store_strip(const strip_problem<T> &p) const {
+        const int total = panels * panel / access<along_rows>::rows * access<along_rows>::across;
+#pragma unroll 4
+        for (int a = static_cast<int>(threadIdx.x) / warp_lanes; a < total; a += warps) {
+            const access<along_rows> at(a);
+            if (at.row < p.order && at.side < p.count)
+                p.X.at[at.row * p.X.row + at.side * p.X.side] = strip[at.row * stride + at.side];
+        }
+    }
+
+    /* For alpha 0, which reads neither L nor B. */
+    template <bool along_rows>
+    __device__ __forceinline__ void clear_strip(const strip_problem<T> &p) const {
+        const int total = panels * panel / access<along_rows>::rows * access<along_rows>::across;
+        for (int a = static_cast<int>(threadIdx.x) / warp_lanes; a < total; a += warps) {
+            const access<along_rows> at(a);
+            if (at.row < p.order && at.side < p.count)
+                p.X.at[at.row * p.X.row + at.side * p.X.side] = T{};
+        }
+    }
+
+    __device__ __forceinline__ static bool along_rows(const strip_problem<T> &p) {
+        return p.X.row == 1 || p.X.row == -1;
+    }
+    __device__ __forceinline__ void load(const strip_problem<T> &p) const {
+        load_triangle(p);
+        load_diagonal(p);
+        if (along_rows(p))
+            load_strip<true>(p);
+        else
+            load_strip<false>(p);
+    }
+    __device__ __forceinline__ void store(const strip_problem<T> &p) const {
+        if (along_rows(p))
+            store_strip<true>(p);
+        else
+            store_strip<false>(p);
+    }
+    __device__ __forceinline__ void clear(const strip_problem<T> &p) const {
+        if (along_rows(p))
+            clear_strip<true>(p);
+        else
+            clear_strip<false>(p);
+    }
+
+    // ---- the thread's own right-hand sides -----------------------------------------------------
+
+    struct alignas(own * sizeof(T)) vector {
+        T at[own];
+    };
+    __device__ __forceinline__ vector *own_sides() const {
+        return reinterpret_cast<vector *>(strip + static_cast<int>(threadIdx.x) * own);
+    }
+    static constexpr int vector_stride = stride / own;
+
+    /* A column of a tile, or the part of it that begins with row `first`'s granule. */
+    template <int first = 0>
+    __device__ __forceinline__ static void read_column(T (&to)[panel], const T *column) {
+#pragma unroll
+        for (int r = first / length * length; r < panel; r += length)
+            *reinterpret_cast<granule<T> *>(&to[r]) =
+                *reinterpret_cast<const granule<T> *>(column + r);
+    }
+
+    __device__ __forceinline__ static void divide(vector &x, const divisor<T> &d) {
+#pragma unroll
+        for (int s = 0; s < own; ++s)
+            x.at[s] = times(d.inverse, scaled(d.before, x.at[s]));
+    }
+
+    /* L X = B */
+    __device__ __forceinline__ void solve_forward(bool unit, int order) const {
+        vector *const x = own_sides();
+        const T *column = triangle;
+#pragma unroll 1
+        for (int i = 0; i < order; i += panel) {
+            vector sum[panel];
+#pragma unroll
+            for (int r = 0; r < panel; ++r)
+                sum[r] = x[(i + r) * vector_stride];
+#pragma unroll 4
+            for (int k = 0; k < i; ++k) {
+                T l[panel];
+                read_column(l, column);
+                column += panel;
+                const vector y = x[k * vector_stride];
+#pragma unroll
+                for (int r = 0; r < panel; ++r)
+#pragma unroll
+                    for (int s = 0; s < own; ++s)
+                        sum[r].at[s] = minus_product(sum[r].at[s], l[r], y.at[s]);
+            }
+#pragma unroll
+            for (int k = 0; k < panel; ++k) {
+                T l[panel];
+                read_column(l, column);
+                column += panel;
+                if (!unit)
+                    divide(sum[k], divisors[i + k]);
+#pragma unroll
+                for (int r = k + 1; r < panel; ++r)
+#pragma unroll
+                    for (int s = 0; s < own; ++s)
+                        sum[r].at[s] = minus_product(sum[r].at[s], l[r], sum[k].at[s]);
+                if (i + k < order)
+                    x[(i + k) * vector_stride] = sum[k];
+            }
+        }
+    }
+
+    /* L^H X = B, with a real diagonal */
+    __device__ __forceinline__ void solve_backward(int order) const {
+        vector *const x = own_sides();
+#pragma unroll 1
+        for (int p = panels - 1; p >= 0; --p) {
+            const T *const diagonal = triangle + (tiles(p + 1) - 1) * tile;
+            vector sum[panel];
+#pragma unroll
+            for (int c = 0; c < panel; ++c)
+                sum[c] = x[(p * panel + c) * vector_stride];
+            const T *below = diagonal;
+#pragma unroll 1
+            for (int q = p + 1; q < panels; ++q) {
+                below += q * tile;
+                vector y[panel];
+#pragma unroll
+                for (int r = 0; r < panel; ++r)
+                    y[r] = x[(q * panel + r) * vector_stride];
+#pragma unroll
+                for (int c = 0; c < panel; ++c) {
+                    T l[panel];
+                    read_column(l, below + c * panel);
+#pragma unroll
+                    for (int r = 0; r < panel; ++r)
+#pragma unroll
+                        for (int s = 0; s < own; ++s)
+                            sum[c].at[s] = minus_product_conj(sum[c].at[s], y[r].at[s], l[r]);
+                }
+            }
+#pragma unroll
+            for (int c = panel - 1; c >= 0; --c) {
+                T l[panel];
+                read_column(l, diagonal + c * panel);
+#pragma unroll
+                for (int r = panel - 1; r > c; --r)
+#pragma unroll
+                    for (int s = 0; s < own; ++s)
+                        sum[c].at[s] = minus_product_conj(sum[c].at[s], sum[r].at[s], l[r]);
+                divide(sum[c], divisors[p * panel + c]);
+                if (p * panel + c < order)
+                    x[(p * panel + c) * vector_stride] = sum[c];
+            }
+        }
+    }
+};
+
+} // namespace batchlas_device
+
+#endif
