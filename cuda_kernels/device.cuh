@@ -185,16 +185,6 @@ __device__ __forceinline__ complex_of<R> plus_product(complex_of<R> c, complex_o
     return {fma(-a.im, b.im, fma(a.re, b.re, c.re)), fma(a.im, b.re, fma(a.re, b.im, c.im))};
 }
 
-/* c - a b */
-template <class R> __device__ __forceinline__ R minus_product(R c, R a, R b) {
-    return fma(-a, b, c);
-}
-template <class R>
-__device__ __forceinline__ complex_of<R> minus_product(complex_of<R> c, complex_of<R> a,
-                                                       complex_of<R> b) {
-    return {fma(a.im, b.im, fma(-a.re, b.re, c.re)), fma(-a.im, b.re, fma(-a.re, b.im, c.im))};
-}
-
 /* c + r a */
 template <class R> __device__ __forceinline__ R plus_scaled(R c, R r, R a) {
     return fma(r, a, c);
