@@ -15,9 +15,9 @@ TYPES = "sdcz"
 FAMILIES = {
     "potrf": ("tiny", "cta", "lpanel:panel=8", "lpanel:panel=16", "ltile", "blocked",
               "vendor", "vendor:single"),
-    "potrs": ("blocked", "vendor"),
-    "posv": ("blocked",),
-    "trsm": ("tiled", "vendor"),
+    "potrs": ("fused", "blocked", "vendor"),
+    "posv": ("tiny", "blocked"),
+    "trsm": ("strips", "tiled", "vendor"),
     "gemm": ("register", "tiled", "vendor"),
     "syrk": ("register", "tiled", "vendor"),
 }
