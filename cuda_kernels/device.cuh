@@ -68,8 +68,7 @@ __device__ __forceinline__ void copies_arrive() {
  * it are computed where they are needed, an addition each, and take no registers before. */
 template <class T> __device__ __forceinline__ T *forget_global(T *pointer) {
     asm volatile("" : "+l"(pointer));
-    __builtin_assume(__isGlobal(pointer));
-    return pointer;
+    return to_global_memory(pointer);
 }
 
 /* About 1 / sqrt(d), to some 22 bits, for a positive normal d. */
