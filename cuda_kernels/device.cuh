@@ -71,6 +71,33 @@ template <class T> __device__ __forceinline__ T *forget_global(T *pointer) {
     return to_global_memory(pointer);
 }
 
+/* d = c + a b^T in a warp, for 16 x 8 a, 8 x 8 b: of lane 4 i + j are a(i, j), a(i + 8, j),
+ * a(i, j + 4), a(i + 8, j + 4), b(i, j), b(i, j + 4), and of c and d (i, 2 j), (i, 2 j + 1),
+ * (i + 8, 2 j) and (i + 8, 2 j + 1). */
+__device__ __forceinline__ void plus_product_16x8x8(double (&d)[4], const double (&a)[4],
+                                                    const double (&b)[2], const double (&c)[4]) {
+#if __CUDA_ARCH__ >= 900
+    asm volatile(
+        "mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+        "{%8, %9}, {%10, %11, %12, %13};"
+        : "=d"(d[0]), "=d"(d[1]), "=d"(d[2]), "=d"(d[3])
+        : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]), "d"(c[0]), "d"(c[1]),
+          "d"(c[2]), "d"(c[3]));
+#else
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+        const double *const so_far[2] = {c, d};
+#pragma unroll
+        for (int k = 0; k < 2; ++k)
+            asm volatile(
+                "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%4, %5};"
+                : "=d"(d[2 * half]), "=d"(d[2 * half + 1])
+                : "d"(a[2 * k + half]), "d"(b[k]), "d"(so_far[k][2 * half]),
+                  "d"(so_far[k][2 * half + 1]));
+    }
+#endif
+}
+
 /* About 1 / sqrt(d), to some 22 bits, for a positive normal d. */
 __device__ __forceinline__ float rsqrt_estimate(float d) {
     float r;
@@ -152,6 +179,15 @@ template <class R> __device__ __forceinline__ R sum(R a, R b) {
 }
 template <class R> __device__ __forceinline__ complex_of<R> sum(complex_of<R> a, complex_of<R> b) {
     return {a.re + b.re, a.im + b.im};
+}
+
+/* a - b */
+template <class R> __device__ __forceinline__ R difference(R a, R b) {
+    return a - b;
+}
+template <class R>
+__device__ __forceinline__ complex_of<R> difference(complex_of<R> a, complex_of<R> b) {
+    return {a.re - b.re, a.im - b.im};
 }
 
 /* c - a conj(b) */

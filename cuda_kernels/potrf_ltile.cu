@@ -27,20 +27,21 @@ struct geometry {
     int rows;            // rows that a thread owns below the diagonal block
     int warps;           // most warps of a block there
     int blocks;          // and blocks of so many warps that an SM should hold
+    bool tensor_cores;   // multiply there
 };
 
 template <class T> struct geometry_of;
 template <> struct geometry_of<float> {
-    static constexpr geometry value = {64, 10, 2, 1, 8};
+    static constexpr geometry value = {64, 10, 2, 1, 8, false};
 };
 template <> struct geometry_of<double> {
-    static constexpr geometry value = {32, 12, 2, 1, 8};
+    static constexpr geometry value = {64, 8, 1, 1, 8, true};
 };
 template <> struct geometry_of<complex_of<float>> {
-    static constexpr geometry value = {32, 12, 1, 4, 4};
+    static constexpr geometry value = {32, 12, 1, 4, 4, false};
 };
 template <> struct geometry_of<complex_of<double>> {
-    static constexpr geometry value = {32, 8, 1, 1, 8};
+    static constexpr geometry value = {32, 8, 1, 1, 8, true};
 };
 
 struct ltile_arguments {
@@ -54,10 +55,12 @@ struct ltile_arguments {
 
 // ---- a panel in shared memory ------------------------------------------------------------------
 
-/* Columns of the lower triangle, of which that many consecutive rows. The padding lets a transposed
- * copy, 8 columns of a few rows at a time, meet no bank twice. */
+/* Columns of the lower triangle, of which that many consecutive rows. The padding lets the lanes
+ * that read four columns of a few rows at a time for a tensor core meet no bank twice; in single
+ * precision, those that copy eight columns of a few rows. */
 template <class T, int rows> struct alignas(16) staged_panel {
-    T at[panel][rows + granule<T>::length];
+    static constexpr int stride = rows + (sizeof(real_of<T>) == 8 ? 2 : 1) * granule<T>::length;
+    T at[panel][stride];
 };
 
 template <class T, bool upper> struct triangle_of {
@@ -75,7 +78,7 @@ template <class T, int rows, bool upper>
 __device__ __forceinline__ void begin_panel(staged_panel<T, rows> &to, const T *from, int64_t ld,
                                             int skipped, int there, int columns, int warp,
                                             int warps) {
-    constexpr int stride = sizeof to.at[0] / sizeof(T);
+    constexpr int stride = staged_panel<T, rows>::stride;
     const int lane = static_cast<int>(threadIdx.x) % warp_lanes;
     if constexpr (upper) {
         constexpr int together = warp_lanes / panel;
@@ -339,9 +342,141 @@ __global__ void __launch_bounds__(warp_lanes, blocks)
 
 // ---- the rows below it -------------------------------------------------------------------------
 
-/* A warp has 32 `rows` consecutive rows of them, of which a lane owns the rows lane, lane + 32, ...
- */
-template <class T, int width, int rows, bool upper> struct rows_below {
+/* The products of a warp's 32 `rows` rows with the finished columns, from the current panel's first
+ * column on: a lane has its own rows, and minus the products. */
+template <class T, int rows, int width> struct products_in_rows {
+    static constexpr int tile = warp_lanes * rows;
+    T x[rows][width];
+
+    __device__ __forceinline__ void add(const staged_panel<T, tile> &own,
+                                        const staged_panel<T, width> &top) {
+        subtract_panel<false>(x, own, top);
+    }
+    /* y = the staged columns less their products */
+    __device__ __forceinline__ void take(T (&y)[rows][panel], staged_panel<T, tile> &here) const {
+        const int lane = static_cast<int>(threadIdx.x) % warp_lanes;
+#pragma unroll
+        for (int r = 0; r < rows; ++r)
+#pragma unroll
+            for (int c = 0; c < panel; ++c)
+                y[r][c] = sum(x[r][c], here.at[c][lane + warp_lanes * r]);
+    }
+    /* On to the next panel, which begins at `next`. */
+    template <int g = 0>
+    __device__ __forceinline__ void go_on(const T (&y)[rows][panel],
+                                          const staged_panel<T, tile> &own,
+                                          const staged_panel<T, width> &top, int next) {
+        if constexpr (panel * (g + 1) < width) {
+            if (next + panel * g >= width)
+                return;
+            shift_group<0, g>(x, y, top, next);
+            go_on<g + 1>(y, own, top, next);
+        }
+    }
+};
+
+/* A lane's part of a 16 x 8 tile, as plus_product_16x8x8 has it. */
+template <class T> struct product_tile {
+    T part[4];
+
+    __device__ __forceinline__ T at(int e) const {
+        return part[e];
+    }
+};
+template <class R> struct product_tile<complex_of<R>> {
+    R re[4], im[4];
+
+    __device__ __forceinline__ complex_of<R> at(int e) const {
+        return {re[e], im[e]};
+    }
+};
+
+/* c + a b^H */
+template <class R>
+__device__ __forceinline__ product_tile<R> plus_product_conj(const product_tile<R> &c,
+                                                             const R (&a)[4], const R (&b)[2]) {
+    product_tile<R> d;
+    plus_product_16x8x8(d.part, a, b, c.part);
+    return d;
+}
+template <class R>
+__device__ __forceinline__ product_tile<complex_of<R>>
+plus_product_conj(const product_tile<complex_of<R>> &c, const complex_of<R> (&a)[4],
+                  const complex_of<R> (&b)[2]) {
+    const R re[4] = {a[0].re, a[1].re, a[2].re, a[3].re};
+    const R im[4] = {a[0].im, a[1].im, a[2].im, a[3].im};
+    const R b_re[2] = {b[0].re, b[1].re};
+    const R b_im[2] = {b[0].im, b[1].im};
+    const R minus_b_im[2] = {-b[0].im, -b[1].im};
+    product_tile<complex_of<R>> d;
+    plus_product_16x8x8(d.re, re, b_re, c.re);
+    plus_product_16x8x8(d.im, im, b_re, c.im);
+    plus_product_16x8x8(d.re, im, b_im, d.re);
+    plus_product_16x8x8(d.im, re, minus_b_im, d.im);
+    return d;
+}
+
+/* The same as the tensor cores have it: tiles of 16 rows and 8 columns. */
+template <class T, int rows, int width> struct products_in_tiles {
+    static constexpr int tile = warp_lanes * rows;
+    static constexpr int down = tile / 16;
+    static constexpr int right = width / panel;
+    product_tile<T> x[down][right];
+
+    __device__ __forceinline__ void add(const staged_panel<T, tile> &own,
+                                        const staged_panel<T, width> &top) {
+        add_shifted<0>(own, top, 0);
+    }
+    __device__ __forceinline__ void take(T (&y)[rows][panel], staged_panel<T, tile> &here) const {
+        const int lane = static_cast<int>(threadIdx.x) % warp_lanes;
+#pragma unroll
+        for (int d = 0; d < down; ++d)
+#pragma unroll
+            for (int e = 0; e < 4; ++e) {
+                T &cell = here.at[lane % 4 * 2 + e % 2][16 * d + e / 2 * 8 + lane / 4];
+                cell = difference(cell, x[d][0].at(e));
+            }
+        warp_barrier();
+#pragma unroll
+        for (int r = 0; r < rows; ++r)
+#pragma unroll
+            for (int c = 0; c < panel; ++c)
+                y[r][c] = here.at[c][lane + warp_lanes * r];
+    }
+    __device__ __forceinline__ void go_on(const T (&)[rows][panel],
+                                          const staged_panel<T, tile> &here,
+                                          const staged_panel<T, width> &top, int next) {
+        add_shifted<1>(here, top, next);
+    }
+
+  private:
+    /* x(., g) = x(., g + shift) + own top(first + 8 g)^H, as far as the block column goes */
+    template <int shift>
+    __device__ __forceinline__ void add_shifted(const staged_panel<T, tile> &own,
+                                                const staged_panel<T, width> &top, int first) {
+        const int lane = static_cast<int>(threadIdx.x) % warp_lanes;
+        const int row = lane / 4, k = lane % 4;
+        T a[down][4];
+#pragma unroll
+        for (int d = 0; d < down; ++d)
+#pragma unroll
+            for (int e = 0; e < 4; ++e)
+                a[d][e] = own.at[k + e / 2 * 4][16 * d + e % 2 * 8 + row];
+#pragma unroll
+        for (int g = 0; g + shift < right; ++g) {
+            if (shift && first + panel * g >= width)
+                break;
+            const T b[2] = {top.at[k][first + panel * g + row],
+                            top.at[k + 4][first + panel * g + row]};
+#pragma unroll
+            for (int d = 0; d < down; ++d)
+                x[d][g] = plus_product_conj(x[d][g + shift], a[d], b);
+        }
+    }
+};
+
+/* A warp has 32 `rows` consecutive rows of them. */
+template <class T, int width, int rows, bool tensor_cores, bool upper> struct rows_below {
     static constexpr int tile = warp_lanes * rows; // rows of a warp
 
     struct memory { // in the whole block's use; then each warp's own panels
@@ -362,7 +497,9 @@ template <class T, int width, int rows, bool upper> struct rows_below {
     int warp, warps;
     memory &shared;
     own_memory &mine;
-    T x[rows][width]; // minus the products so far; from the current panel's first column on
+    std::conditional_t<tensor_cores, products_in_tiles<T, rows, width>,
+                       products_in_rows<T, rows, width>>
+        products;
 
     __device__ __forceinline__ void begin(int k) const {
         const int skipped = k > j ? k - j : 0;
@@ -373,48 +510,33 @@ template <class T, int width, int rows, bool upper> struct rows_below {
                                         panel, 0, 1);
     }
 
-    template <int g = 0>
-    __device__ __forceinline__ void shift(const T (&y)[rows][panel],
-                                          const staged_panel<T, width> &from, int next) {
-        if constexpr (panel * (g + 1) < width) {
-            if (next + panel * g >= width)
-                return;
-            shift_group<0, g>(x, y, from, next);
-            shift<g + 1>(y, from, next);
-        }
-    }
-
     /* The panel that begins at the block column's column p. */
     __device__ __forceinline__ void solve_panel(int p) {
-        constexpr int length = granule<T>::length;
         const int lane = static_cast<int>(threadIdx.x) % warp_lanes;
         const staged_panel<T, width> &top = shared.top[(j + p) / panel % 2];
         staged_panel<T, tile> &here = mine.panels[(j + p) / panel % 2];
         T y[rows][panel];
-#pragma unroll
-        for (int r = 0; r < rows; ++r)
-#pragma unroll
-            for (int c = 0; c < panel; ++c)
-                y[r][c] = sum(x[r][c], here.at[c][lane + warp_lanes * r]);
-        solve_rows<0>(y, &top.at[0][p], width + length, shared.inverse + p);
+        products.take(y, here);
+        solve_rows<0>(y, &top.at[0][p], staged_panel<T, width>::stride, shared.inverse + p);
 #pragma unroll
         for (int r = 0; r < rows; ++r) {
             const int row = own + lane + warp_lanes * r;
 #pragma unroll
-            for (int c = 0; c < panel; ++c)
-                if constexpr (upper)
+            for (int c = 0; c < panel; ++c) {
+                if constexpr (upper || tensor_cores)
                     here.at[c][lane + warp_lanes * r] = y[r][c];
-                else if (row < n)
+                if (!upper && row < n)
                     *a.at(row, j + p + c) = y[r][c];
+            }
         }
-        if constexpr (upper) {
+        if constexpr (upper || tensor_cores)
             warp_barrier();
+        if constexpr (upper)
             store_transposed(a, own, j + p, here, 0, n - own < tile ? n - own : tile, -panel);
-        }
-        shift(y, top, p + panel);
+        products.go_on(y, here, top, p + panel);
     }
 
-    __device__ __forceinline__ void solve() {
+    template <int most_warps> __device__ __forceinline__ void solve() {
         clear_rows(mine.panels, own < n ? n - own : tile);
         begin(0);
 #pragma unroll 1
@@ -423,30 +545,30 @@ template <class T, int width, int rows, bool upper> struct rows_below {
 #pragma unroll 1
         for (int k = 0; k < j + width; k += panel) {
             copies_arrive();
-            block_barrier();
+            block_barrier<most_warps>();
             if (k + panel < j + width)
                 begin(k + panel);
             if (own >= n)
                 continue;
             if (k < j)
-                subtract_panel<false>(x, mine.panels[k / panel % 2], shared.top[k / panel % 2]);
+                products.add(mine.panels[k / panel % 2], shared.top[k / panel % 2]);
             else
                 solve_panel(k - j);
         }
     }
 };
 
-template <class T, int width, int rows, int warps, int blocks, bool upper>
+template <class T, int width, int rows, int warps, int blocks, bool tensor_cores, bool upper>
 __global__ void __launch_bounds__(warps *warp_lanes, blocks)
     solve_rows_below(ltile_arguments arguments) {
-    using below = rows_below<T, width, rows, upper>;
+    using below = rows_below<T, width, rows, tensor_cores, upper>;
     auto *const shared = dynamic_shared<typename below::memory>();
 
     const int64_t i = blockIdx.x / arguments.tiles;
     if (arguments.info[i] != 0)
         return;
-    const int warp = static_cast<int>(threadIdx.x) / warp_lanes;
-    const int its_warps = static_cast<int>(blockDim.x) / warp_lanes;
+    const int warp = warps == 1 ? 0 : static_cast<int>(threadIdx.x) / warp_lanes;
+    const int its_warps = warps == 1 ? 1 : static_cast<int>(blockDim.x) / warp_lanes;
     const int tile = static_cast<int>(blockIdx.x % arguments.tiles) * its_warps + warp;
     below b = {{item_of<T>(arguments.A, i), arguments.A.ld},
                arguments.n,
@@ -457,7 +579,7 @@ __global__ void __launch_bounds__(warps *warp_lanes, blocks)
                *shared,
                reinterpret_cast<typename below::own_memory *>(shared + 1)[warp],
                {}};
-    b.solve();
+    b.template solve<warps>();
 }
 
 // ---- launch ------------------------------------------------------------------------------------
@@ -469,11 +591,12 @@ int ceiling(int a, int b) {
 template <class T>
 int factor_items(ltile_arguments arguments, bool upper, int64_t batch, void *stream) {
     constexpr geometry g = geometry_of<T>::value;
-    using below = rows_below<T, g.width, g.rows, false>;
+    using below = rows_below<T, g.width, g.rows, g.tensor_cores, false>;
     const auto diagonal = upper ? factor_diagonal_tile<T, g.width, g.diagonal_blocks, true>
                                 : factor_diagonal_tile<T, g.width, g.diagonal_blocks, false>;
-    const auto rest = upper ? solve_rows_below<T, g.width, g.rows, g.warps, g.blocks, true>
-                            : solve_rows_below<T, g.width, g.rows, g.warps, g.blocks, false>;
+    const auto rest =
+        upper ? solve_rows_below<T, g.width, g.rows, g.warps, g.blocks, g.tensor_cores, true>
+              : solve_rows_below<T, g.width, g.rows, g.warps, g.blocks, g.tensor_cores, false>;
     const int n = arguments.n;
     int error = 0;
     for (arguments.j = 0; error == 0; arguments.j += g.width) {

@@ -46,6 +46,11 @@ enum class barrier_kind { block, warp, copies };
 [[clang::convergent, clang::nomerge]] uint64_t exchange(unsigned mask, uint64_t bits, int source,
                                                         int width);
 
+/* d = c + a b^T in a warp, shared among its lanes as cuda_kernels/device.cuh says; a barrier of
+ * them. */
+[[clang::convergent, clang::nomerge]] void
+multiply_in_warp(double (&d)[4], const double (&a)[4], const double (&b)[2], const double (&c)[4]);
+
 /* The block's one object for this tag, which nothing has written yet. */
 void *shared_memory(const void *tag, size_t bytes);
 void *dynamic_shared_memory();
@@ -105,6 +110,11 @@ inline void copies_arrive(source_line where = source_line::current()) {
 
 template <class T> T *forget_global(T *pointer) {
     return pointer;
+}
+
+inline void plus_product_16x8x8(double (&d)[4], const double (&a)[4], const double (&b)[2],
+                                const double (&c)[4]) {
+    multiply_in_warp(d, a, b, c);
 }
 
 template <class R> R rsqrt_estimate(R d) {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -406,6 +407,42 @@ uint64_t exchange(unsigned mask, uint64_t bits, int source, int width) {
         f.received = first_lane(f, 1u << lane).waits.bits;
     });
     return self.received;
+}
+
+void multiply_in_warp(double (&d)[4], const double (&a)[4], const double (&b)[2],
+                      const double (&c)[4]) {
+    struct operands {
+        const double *a, *b, *c;
+        double *d;
+    };
+    const operands own = {a, b, c, d};
+    fiber &self = *m.running;
+    self.waits = {reason::exchange,
+                  {nullptr, 0},
+                  __builtin_return_address(0),
+                  0xffffffffu,
+                  reinterpret_cast<uint64_t>(&own),
+                  0,
+                  0};
+    self.state = status::waiting;
+    if (!is_warp_complete(self)) {
+        leave();
+        return;
+    }
+    join_clocks([&](auto call) { for_lanes(self, self.waits.mask, call); });
+    const operands *of[lanes];
+    for_lanes(self, self.waits.mask, [&](fiber &f) {
+        of[index_of(f) % lanes] = reinterpret_cast<const operands *>(f.waits.bits);
+    });
+    for (unsigned lane = 0; lane < lanes; ++lane)
+        for (unsigned e = 0; e < 4; ++e) {
+            const unsigned row = lane / 4, column = lane % 4 * 2 + e % 2;
+            double sum = of[lane]->c[e];
+            for (unsigned k = 0; k < 8; ++k)
+                sum = std::fma(of[4 * row + k % 4]->a[k / 4 * 2 + e / 2],
+                               of[4 * column + k % 4]->b[k / 4], sum);
+            of[lane]->d[e] = sum;
+        }
 }
 
 bool allow_dynamic_shared(const void *kernel, size_t bytes) {
