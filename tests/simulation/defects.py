@@ -319,8 +319,20 @@ DEFECTS = [
         "row < order && row - p >= c - 1"),
     Defect(
         "a row past the matrix is stored", "potrf_ltile.cu", "padding",
-        "else if (row < n)",
-        "else if (row <= n)"),
+        "if (!upper && row < n)",
+        "if (!upper && row <= n)"),
+    Defect(
+        "a tile's lanes take their columns in another order", "potrf_ltile.cu", "factor",
+        "own.at[k + e / 2 * 4][16 * d + e % 2 * 8 + row]",
+        "own.at[3 - k + e / 2 * 4][16 * d + e % 2 * 8 + row]"),
+    Defect(
+        "products of tiles are added", "potrf_ltile.cu", "factor",
+        "difference(cell, x[d][0].at(e))",
+        "sum(cell, x[d][0].at(e))"),
+    Defect(
+        "tiles are updated with the rows of the panel itself", "potrf_ltile.cu", "factor",
+        "add_shifted<1>(here, top, next);",
+        "add_shifted<1>(here, top, next - panel);"),
     Defect(
         "two blocks take the same rows", "potrf_ltile.cu", "race of blocks",
         "static_cast<int>(blockIdx.x % arguments.tiles) * its_warps + warp",
