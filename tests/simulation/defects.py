@@ -396,9 +396,10 @@ DEFECTS = [
         "if (false)",
         "syrk_register.cu"),
     Defect(
-        "alpha's imaginary part is lost", "gemm_register.cu", "element",
+        "alpha's imaginary part is lost", "device.cuh", "element",
         "static_cast<R>(value[1])",
-        "R{}"),
+        "R{}",
+        "gemm_register.cu"),
     Defect(
         "items to pass over are multiplied", "gemm_register.cu", "padding",
         "if (arguments.skip && arguments.skip[item])",
