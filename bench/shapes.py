@@ -16,7 +16,7 @@ FAMILIES = {
     "potrf": ("tiny", "cta", "lpanel:panel=8", "lpanel:panel=16", "blocked", "vendor",
               "vendor:single"),
     "potrs": ("blocked", "vendor"),
-    "posv": ("blocked",),
+    "posv": ("tiny", "blocked"),
     "trsm": ("tiled", "vendor"),
     "gemm": ("register", "tiled", "vendor"),
     "syrk": ("register", "tiled", "vendor"),
