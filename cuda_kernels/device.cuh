@@ -49,6 +49,13 @@ template <class T> __device__ __forceinline__ T *dynamic_shared() {
     return reinterpret_cast<T *>(bytes);
 }
 
+/* The same pointer, with the promise that it is one to global memory: the compiler does not always
+ * see it, and generic accesses are slower. */
+template <class T> __device__ __forceinline__ T *in_global_memory(T *pointer) {
+    __builtin_assume(__isGlobal(pointer));
+    return pointer;
+}
+
 /* Begins to copy one scalar; it has arrived after copies_arrive() of the same thread. */
 template <class T> __device__ __forceinline__ void begin_copy(T *shared, const T *global) {
     __pipeline_memcpy_async(shared, global, sizeof(T));
@@ -259,7 +266,7 @@ __device__ __forceinline__ pivot<double> any_pivot(double d) {
 template <class T> __device__ __forceinline__ T *item_of(const operand_t &operand, int64_t i) {
     T *const first = operand.items ? static_cast<T *>(operand.items[i])
                                    : static_cast<T *>(operand.base) + i * operand.stride;
-    return first + operand.offset;
+    return in_global_memory(first + operand.offset);
 }
 
 /* Sixteen bytes, the widest access to memory, as scalars. */

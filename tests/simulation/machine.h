@@ -91,6 +91,10 @@ template <class T> T *dynamic_shared() {
     return static_cast<T *>(dynamic_shared_memory());
 }
 
+template <class T> T *in_global_memory(T *pointer) {
+    return pointer;
+}
+
 template <class T> void begin_copy(T *shared, const T *global) {
     begin_copy_bytes(shared, global, sizeof(T));
 }
