@@ -90,39 +90,52 @@ template <class T, int lanes, int sides, bool upper> struct item_on_chip {
     static constexpr int length = granule<T>::length;
     static constexpr int row_length = layout::row;
 
+    // A lane without an item keeps its warp company and leaves memory alone.
+    bool alive;
     int q; // which lane of the group this is: the row that it owns in every block of rows
     int n;
     int blocks;
     T *x;
     T *tiles;
 
-    /* Tiles lie in memory along the columns of A: of L, or of L^T where A holds U. */
+    /* Tiles lie in memory along the columns of A: of L, or of L^T where A holds U. Whole sectors
+     * are fetched across the diagonal, and rows beyond the order are copies of the last one:
+     * neither counts. */
     __device__ __forceinline__ void load_triangle(const T *item, int64_t ld) const {
-        constexpr int step = lanes < 8 ? lanes : 8;  // elements of a tile that a lane fetches
-        constexpr int parts = lanes / step;          // at a time,
-        constexpr int held = sizeof(T) == 4 ? 4 : 2; // and how often it does before it stores
+        constexpr int step = 8;             // elements of a tile that a lane fetches in a row
+        constexpr int parts = lanes / step; // and how often it does for a tile,
+        constexpr int held = sizeof(T) == 4 ? 4 : 2; // and for how many parts before it stores
+        constexpr int sector = 32 / static_cast<int>(sizeof(T));
         constexpr int q_step = upper ? 1 : row_length;
         constexpr int k_step = upper ? row_length : 1;
         const int count = layout::tiles(blocks) * parts;
-        T *const own = tiles + q * q_step;
         int row = 0, column = 0, part = 0; // of the next fetch
-        int to = 0;
+        T *to = tiles + q * q_step;
 #pragma unroll 1
         for (int t = 0; t < count; t += held) {
-            T value[held][step];
-            int places[held];
+            T value[held][step] = {};
+            T *places[held];
 #pragma unroll
             for (int h = 0; h < held; ++h) {
-                const bool diagonal = row == column;
                 const int along = (upper ? column : row) * lanes + q;
                 const int across = (upper ? row : column) * lanes + part * step;
-                const T *const from = item + along + across * ld;
-                const bool inside = item && along < n && t + h < count;
+                const T *from = item + (along < n ? along : n - 1) + across * ld;
+                const int own = row == column ? (q - part * step + lanes) / sector : 0;
+                if (alive && t + h < count) {
+                    if (across + step <= n) {
 #pragma unroll
-                for (int k = 0; k < step; ++k) {
-                    const int turn = part * step + k;
-                    const bool counts = !diagonal || (upper ? q <= turn : q >= turn);
-                    value[h][k] = inside && across + k < n && counts ? from[k * ld] : T{};
+                        for (int k = 0; k < step; ++k, from += ld) {
+                            const int turn = (k + lanes) / sector;
+                            if (lanes <= sector || row != column ||
+                                (upper ? own <= turn : own >= turn))
+                                value[h][k] = *from;
+                        }
+                    } else {
+#pragma unroll
+                        for (int k = 0; k < step; ++k, from += ld)
+                            if (along < n && across + k < n)
+                                value[h][k] = *from;
+                    }
                 }
                 places[h] = to + part * step * k_step;
                 if (++part == parts) {
@@ -139,18 +152,20 @@ template <class T, int lanes, int sides, bool upper> struct item_on_chip {
                 if (t + h < count)
 #pragma unroll
                     for (int k = 0; k < step; ++k)
-                        own[places[h] + k * k_step] = upper ? conjugate(value[h][k]) : value[h][k];
+                        places[h][k * k_step] = upper ? conjugate(value[h][k]) : value[h][k];
         }
     }
 
+    /* Begins to; they are there once copies_arrive() of all lanes. */
     __device__ __forceinline__ void load_sides(const T *item, int64_t ld, int count) const {
-#pragma unroll 2
-        for (int p = 0; p < blocks; ++p)
+#pragma unroll 1
+        for (int row = q; row < blocks * lanes; row += lanes)
 #pragma unroll
-            for (int s = 0; s < sides; ++s) {
-                const int row = p * lanes + q;
-                x[row * sides + s] = item && row < n && s < count ? item[row + s * ld] : T{};
-            }
+            for (int s = 0; s < sides; ++s)
+                if (alive && row < n && s < count)
+                    begin_copy(&x[row * sides + s], item + row + s * ld);
+                else
+                    x[row * sides + s] = T{};
     }
 
     /* x = of row `row` of what is in hand. */
@@ -167,16 +182,18 @@ template <class T, int lanes, int sides, bool upper> struct item_on_chip {
         }
     }
 
-    /* What the own row of block p solves to; rows beyond the order stay 0. */
-    __device__ __forceinline__ void finish(const T (&sum)[sides], R inverse, int p) const {
+    /* The own row of block p is solved; rows beyond the order stay 0. */
+    __device__ __forceinline__ void finish(const T (&sum)[sides], int p) const {
         const int row = p * lanes + q;
 #pragma unroll
         for (int s = 0; s < sides; ++s)
-            x[row * sides + s] = choose(row < n, scaled(inverse, sum[s]), T{});
+            x[row * sides + s] = choose(row < n, sum[s], T{});
         warp_barrier();
     }
 
-    /* L y = b, block of rows by block of rows. The diagonal is left inverted the first time. */
+    /* L y = b, block of rows by block of rows. The diagonal is left inverted the first time. Within
+     * a block L's own row is divided by its diagonal, which leaves one multiply-add between two
+     * exchanges. */
     __device__ __forceinline__ void solve_forward(bool first) const {
         const T *tile = tiles + q * row_length;
 #pragma unroll 1
@@ -202,16 +219,17 @@ template <class T, int lanes, int sides, bool upper> struct item_on_chip {
                 *diagonal = from_real<T>(inverse);
             }
 #pragma unroll
-            for (int k = 0; k < lanes; ++k) {
+            for (int s = 0; s < sides; ++s)
+                sum[s] = scaled(inverse, sum[s]);
 #pragma unroll
-                for (int s = 0; s < sides; ++s) {
-                    const T y = from_lane<lanes>(scaled(inverse, sum[s]), k);
-                    if (q > k)
-                        sum[s] = minus_product(sum[s], tile[k], y);
-                }
+            for (int k = 0; k < lanes; ++k) {
+                const T l = choose(q > k, scaled(inverse, tile[k]), T{});
+#pragma unroll
+                for (int s = 0; s < sides; ++s)
+                    sum[s] = minus_product(sum[s], l, from_lane<lanes>(sum[s], k));
             }
             tile += layout::tile;
-            finish(sum, inverse, p);
+            finish(sum, p);
         }
     }
 
@@ -238,27 +256,28 @@ template <class T, int lanes, int sides, bool upper> struct item_on_chip {
             }
             const R inverse = real_part(diagonal[q * row_length]);
 #pragma unroll
-            for (int k = lanes - 1; k >= 0; --k) {
+            for (int s = 0; s < sides; ++s)
+                sum[s] = scaled(inverse, sum[s]);
 #pragma unroll
-                for (int s = 0; s < sides; ++s) {
-                    const T y = from_lane<lanes>(scaled(inverse, sum[s]), k);
-                    if (q < k)
-                        sum[s] = minus_product_conj(sum[s], y, diagonal[k * row_length]);
-                }
+            for (int k = lanes - 1; k >= 0; --k) {
+                const T l = choose(q < k, scaled(inverse, diagonal[k * row_length]), T{});
+#pragma unroll
+                for (int s = 0; s < sides; ++s)
+                    sum[s] = minus_product_conj(sum[s], from_lane<lanes>(sum[s], k), l);
             }
-            finish(sum, inverse, p);
+            finish(sum, p);
         }
     }
 
     __device__ __forceinline__ void store_sides(T *item, int64_t ld, int count) const {
-#pragma unroll 2
-        for (int p = 0; p < blocks; ++p)
+        if (!alive)
+            return;
+#pragma unroll 1
+        for (int row = q; row < n; row += lanes)
 #pragma unroll
-            for (int s = 0; s < sides; ++s) {
-                const int row = p * lanes + q;
-                if (item && row < n && s < count)
+            for (int s = 0; s < sides; ++s)
+                if (s < count)
                     item[row + s * ld] = x[row * sides + s];
-            }
     }
 };
 
@@ -269,11 +288,11 @@ __global__ void __launch_bounds__(warps *warp_lanes) solve(fused_arguments argum
     const int lane = static_cast<int>(threadIdx.x) % warp_lanes;
     const int group = static_cast<int>(threadIdx.x) / lanes;
 
-    // A lane without an item keeps its warp company and leaves memory alone.
     const int64_t i = static_cast<int64_t>(blockIdx.x) * warps * items + group;
-    const bool alive = i < arguments.batch && !(arguments.skip && arguments.skip[i]);
+    const int64_t item = i < arguments.batch ? i : arguments.batch - 1;
 
     item_on_chip<T, lanes, sides, upper> on_chip;
+    on_chip.alive = i < arguments.batch && !(arguments.skip && arguments.skip[i]);
     on_chip.q = lane % lanes;
     on_chip.n = arguments.n;
     on_chip.blocks = (arguments.n + lanes - 1) / lanes;
@@ -281,18 +300,23 @@ __global__ void __launch_bounds__(warps *warp_lanes) solve(fused_arguments argum
     on_chip.tiles = on_chip.x + on_chip.blocks * lanes * sides;
 
     const int64_t ldb = arguments.B.ld;
-    T *b = alive ? item_of<T>(arguments.B, i) : nullptr;
+    T *b = item_of<T>(arguments.B, item);
     on_chip.load_sides(b, ldb, arguments.nrhs);
-    on_chip.load_triangle(alive ? item_of<const T>(arguments.A, i) : nullptr, arguments.A.ld);
-    warp_barrier();
+    on_chip.load_triangle(item_of<const T>(arguments.A, item), arguments.A.ld);
+    bool first = true;
 #pragma unroll 1
-    for (int s = 0; s < arguments.nrhs; s += sides) {
-        if (s > 0)
-            on_chip.load_sides(b, ldb, arguments.nrhs - s);
-        on_chip.solve_forward(s == 0);
+    for (int left = arguments.nrhs;;) {
+        copies_arrive();
+        warp_barrier();
+        on_chip.solve_forward(first);
         on_chip.solve_backward();
-        on_chip.store_sides(b, ldb, arguments.nrhs - s);
-        b = b ? b + sides * ldb : b;
+        on_chip.store_sides(b, ldb, left);
+        left -= sides;
+        if (left <= 0)
+            break;
+        b += sides * ldb;
+        on_chip.load_sides(b, ldb, left);
+        first = false;
     }
 }
 

@@ -107,11 +107,13 @@ template <class T, int own, int warps> struct strip_solve {
         divisors = reinterpret_cast<divisor<T> *>(strip + panels * panel * stride);
     }
 
-    static constexpr int held = sizeof(T) == 16 ? 4 : 8; // elements in flight a thread
-
     // ---- between global and shared memory ------------------------------------------------------
 
+    /* Fetches whole tiles: what lies across the diagonal does not count. Beyond the order are
+     * zeros.
+     */
     __device__ __forceinline__ void load_triangle(const strip_problem<T> &p) const {
+        constexpr int held = 4; // tiles that a warp fetches before it stores
         const int lane = static_cast<int>(threadIdx.x) % warp_lanes;
         const int warp = static_cast<int>(threadIdx.x) / warp_lanes;
         const bool along_rows = p.L.row == 1 || p.L.row == -1;
@@ -120,36 +122,44 @@ template <class T, int own, int warps> struct strip_solve {
         const int row_step = along_rows ? 0 : panel / 2; // to the tile's second half
         const int column_step = panel / 2 - row_step;
         const T *const from = p.L.at + row * p.L.row + column * p.L.column;
-        T *const to = triangle + column * panel + row;
         const int64_t from_step = row_step * p.L.row + column_step * p.L.column;
         const int to_step = column_step * panel + row_step;
-
-        int i = 0, j = 0; // the next tile's first row and column
-        const auto advance = [&](int count) {
-            for (j += count * panel; j > i; i += panel)
-                j -= i + panel;
-        };
-        advance(warp);
         const int count = tiles(panels);
+        T *to = triangle + warp * tile + column * panel + row;
+
+        int i = 0, j = warp * panel; // the next tile's first row and column
+        for (; j > i; i += panel)
+            j -= i + panel;
 #pragma unroll 1
-        for (int t = warp; t < count; t += held / 2 * warps) {
-            T value[held];
+        for (int t = warp; t < count; t += held * warps) {
+            T value[held][2] = {};
 #pragma unroll
-            for (int h = 0; h < held; h += 2) {
-                const T *const at = from + i * p.L.row + j * p.L.column;
-                const int below = i + row - j - column;
-                const bool inside = t + h / 2 * warps < count && i + row < p.order;
-                const bool inside_too = t + h / 2 * warps < count && i + row + row_step < p.order;
-                value[h] = inside && below > 0 ? at[0] : T{};
-                value[h + 1] =
-                    inside_too && below + row_step - column_step > 0 ? at[from_step] : T{};
-                advance(warps);
+            for (int h = 0; h < held; ++h) {
+                if (t + h * warps >= count)
+                    break;
+                if (i + panel <= p.order) {
+                    const T *const at = from + i * p.L.row + j * p.L.column;
+                    value[h][0] = at[0];
+                    value[h][1] = at[from_step];
+                } else {
+#pragma unroll
+                    for (int half = 0; half < 2; ++half) {
+                        const int r = i + row + half * row_step;
+                        const int c = j + column + half * column_step;
+                        if (r < p.order && c < p.order)
+                            value[h][half] = p.L.at[r * p.L.row + c * p.L.column];
+                    }
+                }
+                for (j += warps * panel; j > i; i += panel)
+                    j -= i + panel;
             }
 #pragma unroll
-            for (int h = 0; h < held; ++h)
-                if (t + h / 2 * warps < count)
-                    to[(t + h / 2 * warps) * tile + h % 2 * to_step] =
-                        p.L.conjugated ? conjugate(value[h]) : value[h];
+            for (int h = 0; h < held; ++h, to += warps * tile) {
+                if (t + h * warps >= count)
+                    break;
+                to[0] = p.L.conjugated ? conjugate(value[h][0]) : value[h][0];
+                to[to_step] = p.L.conjugated ? conjugate(value[h][1]) : value[h][1];
+            }
         }
     }
 
@@ -166,59 +176,81 @@ template <class T, int own, int warps> struct strip_solve {
         }
     }
 
-    /* Where the a-th access of a warp to the strip finds this lane's element: the strip is cut into
-     * 8 x 4 elements where its rows follow each other in memory, else into 1 x 32. */
+    /* How a warp meets the strip in memory: in accesses of 8 x 4 elements where rows follow each
+     * other there, the warps side by side, else of 1 x 32, a warp each row. A batch is `rows` such
+     * rows of accesses. */
     template <bool along_rows> struct access {
-        static constexpr int rows = along_rows ? 8 : 1;
-        static constexpr int across = sides / (warp_lanes / rows);
-        int row, side;
-        __device__ __forceinline__ explicit access(int a) {
+        static constexpr int side_step = along_rows ? 4 * warps : warp_lanes;
+        static constexpr int across = sides / side_step;
+        static constexpr int row_step = along_rows ? panel : warps;
+        static constexpr int rows = across < 8 ? 8 / across : 1;
+        int row, side; // this lane's first
+        __device__ __forceinline__ access() {
             const int lane = static_cast<int>(threadIdx.x) % warp_lanes;
-            row = a / across * rows + lane % rows;
-            side = a % across * (warp_lanes / rows) + lane / rows;
+            const int warp = static_cast<int>(threadIdx.x) / warp_lanes;
+            row = along_rows ? lane % panel : warp;
+            side = along_rows ? warp * 4 + lane / panel : lane;
         }
     };
 
+    /* Calls visit(r, c, element in global memory) for the elements of a batch that count. */
+    template <class access, class Visit>
+    __device__ __forceinline__ static void
+    visit_batch(const strip_problem<T> &p, const access &own_at, int first, Visit visit) {
+        const int row = first + own_at.row;
+        T *at = p.X.at + row * p.X.row + own_at.side * p.X.side;
+        const int64_t side_step = access::side_step * p.X.side;
+        const int64_t row_step = access::row_step * p.X.row;
+        if (first + access::rows * access::row_step <= p.order && p.count >= sides) {
+#pragma unroll
+            for (int r = 0; r < access::rows; ++r, at += row_step) {
+                T *next = at;
+#pragma unroll
+                for (int c = 0; c < access::across; ++c, next += side_step)
+                    visit(r, c, next);
+            }
+        } else {
+#pragma unroll
+            for (int r = 0; r < access::rows; ++r, at += row_step) {
+                T *next = at;
+#pragma unroll
+                for (int c = 0; c < access::across; ++c, next += side_step)
+                    if (row + r * access::row_step < p.order &&
+                        own_at.side + c * access::side_step < p.count)
+                        visit(r, c, next);
+            }
+        }
+    }
+
     template <bool along_rows>
     __device__ __forceinline__ void load_strip(const strip_problem<T> &p) const {
-        const int total = panels * panel / access<along_rows>::rows * access<along_rows>::across;
+        using access_of = access<along_rows>;
+        const access_of own_at;
+        T *to = strip + own_at.row * stride + own_at.side;
 #pragma unroll 1
-        for (int a = static_cast<int>(threadIdx.x) / warp_lanes; a < total; a += held * warps) {
-            T value[held];
+        for (int i = 0; i < panels * panel; i += access_of::rows * access_of::row_step) {
+            T value[access_of::rows][access_of::across] = {};
+            visit_batch(p, own_at, i, [&](int r, int c, T *at) { value[r][c] = *at; });
 #pragma unroll
-            for (int h = 0; h < held; ++h) {
-                const access<along_rows> at(a + h * warps);
-                const bool inside = at.row < p.order && at.side < p.count;
-                value[h] = inside ? p.X.at[at.row * p.X.row + at.side * p.X.side] : T{};
-            }
+            for (int r = 0; r < access_of::rows; ++r, to += access_of::row_step * stride)
+                if (i + own_at.row + r * access_of::row_step < panels * panel)
 #pragma unroll
-            for (int h = 0; h < held; ++h) {
-                const access<along_rows> at(a + h * warps);
-                if (a + h * warps < total)
-                    strip[at.row * stride + at.side] = times(p.alpha, value[h]);
-            }
+                    for (int c = 0; c < access_of::across; ++c)
+                        to[c * access_of::side_step] = times(p.alpha, value[r][c]);
         }
     }
 
     template <bool along_rows>
     __device__ __forceinline__ void store_strip(const strip_problem<T> &p) const {
-        const int total = panels * panel / access<along_rows>::rows * access<along_rows>::across;
-#pragma unroll 4
-        for (int a = static_cast<int>(threadIdx.x) / warp_lanes; a < total; a += warps) {
-            const access<along_rows> at(a);
-            if (at.row < p.order && at.side < p.count)
-                p.X.at[at.row * p.X.row + at.side * p.X.side] = strip[at.row * stride + at.side];
-        }
-    }
-
-    /* For alpha 0, which reads neither L nor B. */
-    template <bool along_rows>
-    __device__ __forceinline__ void clear_strip(const strip_problem<T> &p) const {
-        const int total = panels * panel / access<along_rows>::rows * access<along_rows>::across;
-        for (int a = static_cast<int>(threadIdx.x) / warp_lanes; a < total; a += warps) {
-            const access<along_rows> at(a);
-            if (at.row < p.order && at.side < p.count)
-                p.X.at[at.row * p.X.row + at.side * p.X.side] = T{};
+        using access_of = access<along_rows>;
+        const access_of own_at;
+        const T *from = strip + own_at.row * stride + own_at.side;
+#pragma unroll 1
+        for (int i = 0; i < p.order; i += access_of::rows * access_of::row_step) {
+            visit_batch(p, own_at, i, [&](int r, int c, T *at) {
+                *at = from[r * access_of::row_step * stride + c * access_of::side_step];
+            });
+            from += access_of::rows * access_of::row_step * stride;
         }
     }
 
@@ -239,12 +271,6 @@ template <class T, int own, int warps> struct strip_solve {
         else
             store_strip<false>(p);
     }
-    __device__ __forceinline__ void clear(const strip_problem<T> &p) const {
-        if (along_rows(p))
-            clear_strip<true>(p);
-        else
-            clear_strip<false>(p);
-    }
 
     // ---- the thread's own right-hand sides -----------------------------------------------------
 
@@ -256,11 +282,9 @@ template <class T, int own, int warps> struct strip_solve {
     }
     static constexpr int vector_stride = stride / own;
 
-    /* A column of a tile, or the part of it that begins with row `first`'s granule. */
-    template <int first = 0>
     __device__ __forceinline__ static void read_column(T (&to)[panel], const T *column) {
 #pragma unroll
-        for (int r = first / length * length; r < panel; r += length)
+        for (int r = 0; r < panel; r += length)
             *reinterpret_cast<granule<T> *>(&to[r]) =
                 *reinterpret_cast<const granule<T> *>(column + r);
     }
@@ -269,6 +293,12 @@ template <class T, int own, int warps> struct strip_solve {
 #pragma unroll
         for (int s = 0; s < own; ++s)
             x.at[s] = times(d.inverse, scaled(d.before, x.at[s]));
+    }
+
+    /* X = 0 */
+    __device__ __forceinline__ void clear() const {
+        for (int i = 0; i < panels * panel; ++i)
+            own_sides()[i * vector_stride] = vector{};
     }
 
     /* L X = B */

@@ -44,15 +44,15 @@ __global__ void __launch_bounds__(warps *warp_lanes) solve(strips_arguments argu
     p.unit = arguments.unit;
     p.real_diagonal = arguments.real_diagonal;
     const strip s(p.order);
-    if (is_zero(p.alpha)) { // A may be NULL
-        s.clear(p);
-        return;
+    if (is_zero(p.alpha)) { // neither A, which may be NULL, nor B is read
+        s.clear();
+    } else {
+        p.L = {item_of<const T>(arguments.A, item) + arguments.l_first, arguments.l_row,
+               arguments.l_column, arguments.conjugated};
+        s.load(p);
+        block_barrier<warps>();
+        s.solve_forward(p.unit, p.order);
     }
-    p.L = {item_of<const T>(arguments.A, item) + arguments.l_first, arguments.l_row,
-           arguments.l_column, arguments.conjugated};
-    s.load(p);
-    block_barrier<warps>();
-    s.solve_forward(p.unit, p.order);
     block_barrier<warps>();
     s.store(p);
 }
