@@ -663,7 +663,7 @@ static bool is_missed_by(const subject_kind_t *kind, const subject_t *subject, v
 static char *barriers_of_the_source(void) {
     FILE *pipe =
         popen("cd " CUDA_KERNELS
-              " && grep -noE '(block_barrier|warp_barrier|copies_arrive)(<[a-z]+>)?\\(\\);' "
+              " && grep -noE '(block_barrier|warp_barrier|copies_arrive)(<[a-z_]+>)?\\(\\);' "
               "*.cu *.cuh | grep -v '^device.cuh' | cut -d: -f1,2 | LC_ALL=C sort -t: -k1,1 -k2,2n",
               "r");
     char *text = host_alloc(1 << 16, 1);
