@@ -322,15 +322,15 @@ DEFECTS = [
         "if (!upper && row < n)",
         "if (!upper && row <= n)"),
     Defect(
-        "a tile's lanes take their columns in another order", "potrf_ltile.cu", "factor",
+        "a tile's lanes take their columns in another order", "potrf_ltile.cu", "info",
         "own.at[k + e / 2 * 4][16 * d + e % 2 * 8 + row]",
         "own.at[3 - k + e / 2 * 4][16 * d + e % 2 * 8 + row]"),
     Defect(
-        "products of tiles are added", "potrf_ltile.cu", "factor",
+        "products of tiles are added", "potrf_ltile.cu", "info",
         "difference(cell, x[d][0].at(e))",
         "sum(cell, x[d][0].at(e))"),
     Defect(
-        "tiles are updated with the rows of the panel itself", "potrf_ltile.cu", "factor",
+        "tiles are updated with the rows of the panel itself", "potrf_ltile.cu", "info",
         "add_shifted<1>(here, top, next);",
         "add_shifted<1>(here, top, next - panel);"),
     Defect(
