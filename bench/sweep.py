@@ -11,6 +11,8 @@ import tables
 
 # A choice that costs no more than this is as good as the best: times are no more exact.
 TIE = 0.03
+# Nor on a GPU than a launch, whose own time varies by this much.
+LAUNCH_MS = 0.003
 
 
 def split_name(path, ending):
@@ -21,14 +23,20 @@ def split_name(path, ending):
     return match[1], match[2]
 
 
-def rank(op, families):
+def rank(op, families, resolution=0.0):
     """Spellings from the fastest to the slowest. A tie for the first place goes to the family that
     the candidate table names first: a driver that ran the same kernel did more around it."""
     ranked = sorted(families, key=lambda family: families[family]["ms"])
-    bound = (1 + TIE) * families[ranked[0]]["ms"]
+    best = families[ranked[0]]["ms"]
+    bound = max((1 + TIE) * best, best + resolution)
     first = min((family for family in ranked if families[family]["ms"] <= bound),
                 key=shapes.FAMILIES[op].index)
     return (first, *(family for family in ranked if family != first))
+
+
+def ranking(measurement):
+    on_host = measurement.setup.get("device") == "host"
+    return rank(measurement.cell.op, measurement.families(), 0.0 if on_host else LAUNCH_MS)
 
 
 def rows_of(measurements):
@@ -44,7 +52,7 @@ def rows_of(measurements):
             continue
         for form in shapes.twin_forms(cell.op, cell.type, cell.form):
             row = tables.Row(cell.type, cell.uplo, form, cell.n, cell.nrhs, cell.batch,
-                             rank(cell.op, measurement.families()), f"ledger:{measurement.line}")
+                             ranking(measurement), f"ledger:{measurement.line}")
             (own if form == cell.form else twins)[row.key()] = (row, measurement)
     left = sum(cell[1:] not in own for cell in unclear)
     if left:

@@ -306,7 +306,7 @@ class Tables(InFolder):
             self.assertEqual((cell.type, cell.uplo, cell.n, cell.nrhs, cell.batch),
                              (row.type, row.uplo, row.n, row.nrhs, row.batch))
             self.assertIn(row.form, shapes.twin_forms(op, cell.type, cell.form))
-            self.assertEqual(sweep.rank(op, measurement.families()), row.families)
+            self.assertEqual(sweep.ranking(measurement), row.families)
 
 
 class Sweeps(InFolder):
