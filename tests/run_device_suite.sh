@@ -5,8 +5,9 @@
 #   tests/run_device_suite.sh [--sanitize TOOL] BUILD_DIR [SUITE...]
 #
 # BUILD_DIR is a build folder of the library, wherever it was built, or a folder of its programs;
-# SUITE is as in test_SUITE, all of them by default. Prints a line for each and what failed, and exits
-# with 1 if anything did, with 77 if there was no GPU.
+# SUITE is as in test_SUITE, all of them by default, or SUITE:TEST for tests of that name, * and ?
+# being wildcards. Prints a line for each and what failed, and exits with 1 if anything did, with 77
+# if there was no GPU.
 #
 # With --sanitize they run under compute-sanitizer, TOOL being memcheck, racecheck, synccheck or
 # initcheck: the tests in short_cases.txt, or all of a SUITE that has none there, and no kernel in
@@ -70,10 +71,11 @@ prepare_sanitizer() {
 
 # Operands have nothing around them, and memory of their own in the place of a pool's, so that the
 # tool sees the first byte beyond. What CUDA refuses is told by the library, and judged by the suite.
+# Connections are for all that run at once on this machine.
 run_sanitized() { # PROGRAM TEST
     BATCHLAS_TEST_EXACT=1 LIBOMPTARGET_MEMORY_MANAGER_THRESHOLD=0 \
         "$sanitizer" --tool "$tool" --error-exitcode 1 --report-api-errors no --print-limit 20 \
-        --kernel-name-exclude "$vendor_kernels" --log-file "$work/report" \
+        --max-connections 100 --kernel-name-exclude "$vendor_kernels" --log-file "$work/report" \
         "$programs/late_start" "$1" --device gpu --only "$2" </dev/null >>"$log" 2>&1
     outcome=$?
     grep -q 'SUMMARY:' "$work/report" || echo "========= no summary of $2" >>"$work/report"
@@ -101,8 +103,7 @@ if [ -n "$tool" ]; then
     prepare_sanitizer
     all_suites() { short_cases | awk '{ print $1 }' | uniq; }
     program_of() { printf '%s/test_%s.so' "$programs" "$1"; }
-    tests_of() { short_cases | awk -v suite="$1" '$1 == suite { print $2; ++n }
-                                                  END { if (!n) print "*" }'; }
+    short_tests() { short_cases | awk -v suite="$1" '$1 == suite { print $2 }'; }
     run() { run_sanitized "$@"; }
 else
     all_suites() {
@@ -110,17 +111,29 @@ else
             sed 's|.*/test_||' | sort
     }
     program_of() { printf '%s/test_%s' "$programs" "$1"; }
-    tests_of() { echo '*'; }
+    short_tests() { :; }
     run() { "$1" --device gpu --only "$2" </dev/null >>"$log" 2>&1; }
 fi
-suites=${*:-$(all_suites)}
+
+tests_of() { # SUITE or SUITE:TEST
+    case $1 in
+    *:*) tests=${1#*:} ;;
+    *) tests=$(short_tests "$1") ;;
+    esac
+    printf '%s\n' "${tests:-*}"
+}
+
+if [ $# -eq 0 ]; then
+    all_suites >"$work/suites"
+    while read -r suite; do set -- "$@" "$suite"; done <"$work/suites"
+fi
 
 ran=0
 failed=''
 began=$(date +%s)
 printf '%-20s %-8s %6s %6s %8s%s\n' suite result passed failed seconds "${tool:+    $tool}"
-for suite in $suites; do
-    program=$(program_of "$suite")
+for suite; do
+    program=$(program_of "${suite%%:*}")
     # Programs without device cases have none of the options.
     grep -q -e '--device host|gpu' "$program" 2>/dev/null || continue
     start=$(date +%s)

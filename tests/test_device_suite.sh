@@ -98,6 +98,8 @@ check 'reports are shown' exits_with 1 '2 at factor(arguments)+0x1d0' \
     sanitized '=========     at factor(arguments)+0x1d0' initcheck "$programs"
 check 'a suite without short cases runs whole' exits_with 0 '^arguments  *ok  *[2-9]' \
     sanitized '========= ERROR SUMMARY: 0 errors' memcheck "$programs" arguments
+check 'one test runs' exits_with 0 '^logdet:one_\*  *ok  *1 ' \
+    sanitized '========= ERROR SUMMARY: 0 errors' memcheck "$programs" 'logdet:one_*'
 echo potrf_cta_cu >>"$work/tests/vendor_kernels.txt"
 check "no kernel of the library's is hidden" exits_with 1 'would hide .*potrf_cta_cu' \
     sanitized '========= ERROR SUMMARY: 0 errors' memcheck "$programs"

@@ -12,13 +12,13 @@ static const kind_t kinds[] = {RANDOM_CONDITION_2, GRAM, MATERN};
 static void run_everywhere(const systems_t *systems, int64_t batch, layout_t layout,
                            const char *what) {
     EACH(uplo, triangles) {
-        const family_line_t *line;
-        for (int f = 0; (line = family_line("posv", f)); ++f) {
-            const solve_t c = {POSV, systems, triangles[uplo_index], batch, layout, layout,
-                               line, false};
+        solve_t c = {POSV, systems, triangles[uplo_index], batch, layout, layout, NULL, false};
+        solve_operands_t o = solve_operands(&c);
+        for (int f = 0; (c.line = family_line("posv", f)); ++f) {
             solve_name(&c, what);
-            solve_run(&c, NULL);
+            solve_run(&c, &o, NULL);
         }
+        solve_operands_free(&o);
     }
 }
 
@@ -102,26 +102,34 @@ static void failing_items_keep_b_and_their_neighbours_their_bits(void **state) {
         assert_int_equal(s.info[2 * place_index + 1], places[place_index] + 1);
         among_failing.spd = &s;
         EACH(uplo, triangles) {
+            solve_t failing = {POSV,       &among_failing, triangles[uplo_index],
+                               s.distinct, PADDED,         PADDED,
+                               NULL,       false};
+            solve_t succeeding = failing;
+            succeeding.systems = &among_good;
+            solve_operands_t failing_ones = solve_operands(&failing);
+            solve_operands_t succeeding_ones = solve_operands(&succeeding);
             const family_line_t *line;
             for (int f = 0; (line = family_line("posv", f)); ++f) {
-                solve_t c = {POSV,       &among_failing, triangles[uplo_index],
-                             s.distinct, PADDED,         PADDED,
-                             line,       false};
-                matrices_t failing, without_info, good_B;
-                solve_name(&c, "failing items");
-                if (!solve_run(&c, &failing))
+                matrices_t B, without_info, among_good_B;
+                failing.line = succeeding.line = line;
+                failing.no_info = false;
+                solve_name(&failing, "failing items");
+                if (!solve_run(&failing, &failing_ones, &B))
                     continue;
-                c.no_info = true;
-                solve_name(&c, "failing items, info NULL");
-                solve_run(&c, &without_info);
-                suite_expect(items_agree(&failing, &without_info, NULL));
-                c.systems = &among_good;
-                solve_run(&c, &good_B);
-                suite_expect(items_agree(&failing, &good_B, s.info));
-                matrices_free(&failing);
+                failing.no_info = true;
+                solve_name(&failing, "failing items, info NULL");
+                solve_run(&failing, &failing_ones, &without_info);
+                suite_expect(items_agree(&B, &without_info, NULL));
+                solve_name(&succeeding, "no failing items");
+                solve_run(&succeeding, &succeeding_ones, &among_good_B);
+                suite_expect(items_agree(&B, &among_good_B, s.info));
+                matrices_free(&B);
                 matrices_free(&without_info);
-                matrices_free(&good_B);
+                matrices_free(&among_good_B);
             }
+            solve_operands_free(&failing_ones);
+            solve_operands_free(&succeeding_ones);
         }
         systems_free(&among_good);
         systems_free(&among_failing);
@@ -163,35 +171,25 @@ static void the_same_system_gives_the_same_bits_everywhere_and_again(void **stat
         const int n = orders[order_index];
         spd_t s = spd_make(types[type_index], n, 1, gram, 1, 59);
         systems_t systems = systems_make(&s, 1 + order_index, 60);
+        const int64_t batch = suite_on_gpu() ? (n <= 16 ? 4096 : 1025) : n <= 16 ? 1027 : 131;
         EACH(uplo, triangles) {
-            const family_line_t *line;
-            for (int f = 0; (line = family_line("posv", f)); ++f) {
-                const int64_t batch = suite_on_gpu() ? (n <= 16 ? 4096 : 1025)
-                                      : n <= 16      ? 1027
-                                                     : 131;
-                const solve_t c = {POSV, &systems, triangles[uplo_index], batch, PADDED, PADDED,
-                                   line, false};
+            solve_t c = {POSV, &systems, triangles[uplo_index], batch, PADDED, PADDED, NULL, false};
+            solve_operands_t o = solve_operands(&c);
+            for (int f = 0; (c.line = family_line("posv", f)); ++f) {
                 matrices_t B;
                 solve_name(&c, "one system");
-                if (!solve_run(&c, &B))
+                if (!solve_run(&c, &o, &B))
                     continue;
                 EACH(team, teams) {
-                    matrices_t A = solve_matrices(&c, PADDED, SENTINEL);
-                    matrices_t again = solve_right_hand_sides(&c, PADDED, SENTINEL);
-                    family_pin(line);
                     omp_set_num_threads(teams[team_index]);
-                    const batchlas_status_t status =
-                        solve_call(suite_handle(), &c, &A, &again, NULL, false);
+                    const batchlas_status_t status = solve_form(&c, &o, STRIDED);
                     omp_set_num_threads(before);
                     suite_expect_success(status, suite_handle());
-                    family_unpin(line);
-                    matrices_get(&again);
-                    suite_expect(items_agree(&B, &again, NULL));
-                    matrices_free(&A);
-                    matrices_free(&again);
+                    suite_expect(items_agree(&B, &o.B[STRIDED], NULL));
                 }
                 matrices_free(&B);
             }
+            solve_operands_free(&o);
         }
         systems_free(&systems);
         spd_free(&s);

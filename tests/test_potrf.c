@@ -33,7 +33,6 @@ static matrices_t operand(const case_t *c, layout_t layout, fill_t fill) {
     A.real_diagonal = scalar_is_complex(c->s->type);
     matrices_fill(&A, fill);
     spd_set(c->s, &A);
-    matrices_put(&A);
     return A;
 }
 
@@ -50,11 +49,45 @@ static batchlas_status_t potrf(batchlas_handle_t h, const case_t *c, const matri
     return call(h, &potrf_call);
 }
 
-/* Runs one form; false where the family refused, which left everything as it was. */
+/* The operands of a case in all its forms, made once for every family that is to run it. */
+typedef struct {
+    matrices_t strided, among_nan, scattered;
+    ints_t info;
+    int *expected; /* info */
+} operands_t;
+
+static operands_t operands(const case_t *c) {
+    return (operands_t){operand(c, c->layout, SENTINEL), operand(c, c->layout, POISON),
+                        operand(c, REVERSED, POISON), ints_make(c->batch),
+                        spd_infos(c->s, c->batch)};
+}
+
+static void operands_free(operands_t *o) {
+    matrices_free(&o->strided);
+    matrices_free(&o->among_nan);
+    matrices_free(&o->scattered);
+    ints_free(&o->info);
+    free(o->expected);
+}
+
+/* One strided call without info. */
+static void run_without_info(const case_t *c, matrices_t *A) {
+    matrices_put(A);
+    family_pin(c->line);
+    suite_expect_success(potrf(suite_handle(), c, A, NULL, false), suite_handle());
+    family_unpin(c->line);
+    matrices_get(A);
+}
+
+/* Runs one form on fresh operands; false where the family refused, which left everything as it was.
+ */
 static bool run_form(const case_t *c, matrices_t *A, ints_t *info, bool array,
                      const int *expected) {
+    matrices_put(A);
     ints_put(info);
+    family_pin(c->line);
     const batchlas_status_t status = potrf(suite_handle(), c, A, info->device, array);
+    family_unpin(c->line);
     const bool ran = family_ran(c->line, c->s->type, c->s->n, status, suite_handle());
     matrices_get(A);
     ints_get(info);
@@ -73,31 +106,17 @@ static bool run_form(const case_t *c, matrices_t *A, ints_t *info, bool array,
 
 /* The strided form among finite padding, the same among NaN and with an array of pointers: right,
  * and the same bits. Keeps the first result for the caller, if it wants it. */
-static bool run(const case_t *c, matrices_t *kept) {
-    int *expected = spd_infos(c->s, c->batch);
-    ints_t info = ints_make(c->batch);
-    matrices_t A = operand(c, c->layout, SENTINEL);
-    family_pin(c->line);
-    const bool ran = run_form(c, &A, &info, false, expected);
-    if (ran) {
-        suite_expect(factors_are_right(&A, c->uplo, c->s));
-        matrices_t poisoned = operand(c, c->layout, POISON);
-        run_form(c, &poisoned, &info, false, expected);
-        suite_expect(items_agree(&A, &poisoned, expected));
-        matrices_free(&poisoned);
-        matrices_t scattered = operand(c, REVERSED, POISON);
-        run_form(c, &scattered, &info, true, expected);
-        suite_expect(items_agree(&A, &scattered, expected));
-        matrices_free(&scattered);
-    }
-    family_unpin(c->line);
-    free(expected);
-    ints_free(&info);
-    if (kept && ran)
-        *kept = A;
-    else
-        matrices_free(&A);
-    return ran;
+static bool run(const case_t *c, operands_t *o, matrices_t *kept) {
+    if (!run_form(c, &o->strided, &o->info, false, o->expected))
+        return false;
+    suite_expect(factors_are_right(&o->strided, c->uplo, c->s));
+    run_form(c, &o->among_nan, &o->info, false, o->expected);
+    suite_expect(items_agree(&o->strided, &o->among_nan, o->expected));
+    run_form(c, &o->scattered, &o->info, true, o->expected);
+    suite_expect(items_agree(&o->strided, &o->scattered, o->expected));
+    if (kept)
+        *kept = matrices_keep(&o->strided);
+    return true;
 }
 
 static void name_case(const case_t *c, const char *what) {
@@ -106,15 +125,23 @@ static void name_case(const case_t *c, const char *what) {
                c->layout.ld_pad, *what ? ", " : "", what);
 }
 
-/* The case on both triangles with every family. */
+/* Loops over the items on the host, too slowly for large batches. */
+static bool goes_item_by_item(const family_line_t *line) {
+    return line->spelling && !strcmp(line->spelling, "vendor:single");
+}
+
+/* The case on both triangles with every family; with those that take item by item, large batches
+ * of the smallest matrices only. */
 static void run_everywhere(const spd_t *s, int64_t batch, layout_t layout, const char *what) {
     EACH(uplo, triangles) {
-        const family_line_t *line;
-        for (int f = 0; (line = family_line("potrf", f)); ++f) {
-            const case_t c = {s, triangles[uplo_index], batch, layout, line};
+        case_t c = {s, triangles[uplo_index], batch, layout, NULL};
+        operands_t o = operands(&c);
+        for (int f = 0; (c.line = family_line("potrf", f)); ++f) {
             name_case(&c, what);
-            run(&c, NULL);
+            if (batch < 1000 || s->n == 1 || !goes_item_by_item(c.line))
+                run(&c, &o, NULL);
         }
+        operands_free(&o);
     }
 }
 
@@ -154,11 +181,6 @@ static void every_batch_is_factored(void **state) {
     }
 }
 
-/* Loops over the items on the host, too slowly for large batches. */
-static bool goes_item_by_item(const family_line_t *line) {
-    return line->spelling && !strcmp(line->spelling, "vendor:single");
-}
-
 /* Beyond what one grid dimension may carry. */
 static void batches_beyond_a_grid_dimension_are_factored(void **state) {
     (void)state;
@@ -170,9 +192,12 @@ static void batches_beyond_a_grid_dimension_are_factored(void **state) {
             const family_line_t *line;
             for (int f = 0; (line = family_line("potrf", f)); ++f) {
                 const case_t c = {&s, triangles[f % 2], batches[batch_index], TIGHT, line};
+                if (goes_item_by_item(line) || (f > 0 && batch_index != 2))
+                    continue;
+                operands_t o = operands(&c);
                 name_case(&c, "");
-                if (!goes_item_by_item(line) && (f == 0 || batch_index == 2))
-                    run(&c, NULL);
+                run(&c, &o, NULL);
+                operands_free(&o);
             }
         }
         spd_free(&s);
@@ -250,24 +275,20 @@ static const int failing_orders[] = {1, 2, 5, 8, 9, 16, 17, 31, 32, 33, 40, 65, 
 /* The neighbours of failing items are right and have the bits that they have among good ones. */
 static void run_among_neighbours(const spd_t *failing, const spd_t *all_good, const char *what) {
     EACH(uplo, triangles) {
-        const family_line_t *line;
-        for (int f = 0; (line = family_line("potrf", f)); ++f) {
-            case_t c = {failing, triangles[uplo_index], failing->distinct, PADDED, line};
-            matrices_t among_failing, among_good;
+        case_t c = {failing, triangles[uplo_index], failing->distinct, PADDED, NULL};
+        case_t good_case = c;
+        good_case.s = all_good;
+        operands_t o = operands(&c);
+        matrices_t among_good = operand(&good_case, PADDED, SENTINEL);
+        for (int f = 0; (c.line = good_case.line = family_line("potrf", f)); ++f) {
             name_case(&c, what);
-            if (!run(&c, &among_failing))
+            if (!run(&c, &o, NULL))
                 continue;
-            c.s = all_good;
-            among_good = operand(&c, PADDED, SENTINEL);
-            family_pin(line);
-            suite_expect_success(potrf(suite_handle(), &c, &among_good, NULL, false),
-                                 suite_handle());
-            family_unpin(line);
-            matrices_get(&among_good);
-            suite_expect(items_agree(&among_failing, &among_good, failing->info));
-            matrices_free(&among_failing);
-            matrices_free(&among_good);
+            run_without_info(&good_case, &among_good);
+            suite_expect(items_agree(&o.strided, &among_good, failing->info));
         }
+        operands_free(&o);
+        matrices_free(&among_good);
     }
 }
 
@@ -355,15 +376,12 @@ static void infinite_pivots_go_on(void **state) {
         spd_matrix(&s, place_index)[places[place_index] * (n + 1)].re = INFINITY;
         spd_factor(&s);
         const int expected[] = {0, 0, 0};
-        const family_line_t *line;
-        for (int f = 0; (line = family_line("potrf", f)); ++f) {
-            const case_t c = {&s, triangles[uplo_index], s.distinct, PADDED, line};
-            ints_t info = ints_make(c.batch);
-            matrices_t A = operand(&c, PADDED, POISON);
+        case_t c = {&s, triangles[uplo_index], s.distinct, PADDED, NULL};
+        ints_t info = ints_make(c.batch);
+        matrices_t A = operand(&c, PADDED, POISON);
+        for (int f = 0; (c.line = family_line("potrf", f)); ++f) {
             name_case(&c, "an infinite pivot");
-            family_pin(line);
             const bool ran = run_form(&c, &A, &info, false, expected);
-            family_unpin(line);
             for (int e = 0; ran && e < n * n * s.distinct; ++e) {
                 const int row = e % n, column = e / n % n, item = e / (n * n);
                 if (row < column)
@@ -380,9 +398,9 @@ static void infinite_pivots_go_on(void **state) {
                     suite_fail("item %d, row %d, column %d is (%Lg, %Lg), expected (%Lg, %Lg)",
                                item, row, column, got.re, got.im, l.re, l.im);
             }
-            matrices_free(&A);
-            ints_free(&info);
         }
+        matrices_free(&A);
+        ints_free(&info);
         spd_free(&s);
     }
 }
@@ -412,26 +430,24 @@ static void zeros_fail_and_denormals_do_not(void **state) {
         for (int i = 0; i < s.distinct; ++i)
             assert_int_equal(s.info[i],
                              fails[i % COUNT(pivots)] ? places[i / COUNT(pivots)] + 1 : 0);
-        run_everywhere(&s, s.distinct, TIGHT, "edge pivots");
-        /* The residual is relative to the norm and would let a flushed pivot pass. */
         EACH(uplo, triangles) {
-            const family_line_t *line;
-            for (int f = 0; (line = family_line("potrf", f)); ++f) {
-                const case_t c = {&s, triangles[uplo_index], s.distinct, TIGHT, line};
-                matrices_t A;
+            case_t c = {&s, triangles[uplo_index], s.distinct, TIGHT, NULL};
+            operands_t o = operands(&c);
+            for (int f = 0; (c.line = family_line("potrf", f)); ++f) {
                 name_case(&c, "edge pivots");
-                if (!run(&c, &A))
+                if (!run(&c, &o, NULL))
                     continue;
+                /* The residual is relative to the norm and would let a flushed pivot pass. */
                 for (int i = 0; i < s.distinct; ++i) {
                     const int p = places[i / COUNT(pivots)];
                     const long double root = sqrtl(pivots[i % COUNT(pivots)]);
-                    const long double got = matrices_element(&A, i, p, p).re;
+                    const long double got = matrices_element(&o.strided, i, p, p).re;
                     if (s.info[i] == 0 && !(fabsl(got - root) <= 4 * unit_roundoff(s.type) * root))
                         suite_fail("the root of the denormal %Lg is %Lg, expected %Lg",
                                    pivots[i % COUNT(pivots)], got, root);
                 }
-                matrices_free(&A);
             }
+            operands_free(&o);
         }
         spd_free(&s);
     }
@@ -447,23 +463,19 @@ static void info_may_be_null(void **state) {
     EACH(order, orders)
     EACH(uplo, triangles) {
         spd_t s = spd_make(types[type_index], orders[order_index], 3, kinds, 3, 24);
-        const family_line_t *line;
-        for (int f = 0; (line = family_line("potrf", f)); ++f) {
-            const case_t c = {&s, triangles[uplo_index], 3, PADDED, line};
+        case_t c = {&s, triangles[uplo_index], 3, PADDED, NULL};
+        operands_t o = operands(&c);
+        for (int f = 0; (c.line = family_line("potrf", f)); ++f) {
             matrices_t with;
             name_case(&c, "info NULL");
-            if (!run(&c, &with))
+            if (!run(&c, &o, &with))
                 continue;
-            matrices_t without = operand(&c, PADDED, SENTINEL);
-            family_pin(line);
-            suite_expect_success(potrf(suite_handle(), &c, &without, NULL, false), suite_handle());
-            family_unpin(line);
-            matrices_get(&without);
-            suite_expect(padding_is_untouched(&without));
-            suite_expect(items_agree(&with, &without, s.info));
+            run_without_info(&c, &o.strided);
+            suite_expect(padding_is_untouched(&o.strided));
+            suite_expect(items_agree(&with, &o.strided, s.info));
             matrices_free(&with);
-            matrices_free(&without);
         }
+        operands_free(&o);
         spd_free(&s);
     }
 }
@@ -483,27 +495,20 @@ static void the_same_matrix_gives_the_same_bits_everywhere_and_again(void **stat
             const case_t c = {&s, triangles[(f + order_index) % 2],
                               goes_item_by_item(line) ? 67 : batch, PADDED, line};
             int *expected = spd_infos(&s, c.batch);
-            matrices_t first = {0};
-            for (int round = 0; round < 3; ++round) {
-                ints_t info = ints_make(c.batch);
-                matrices_t A = operand(&c, PADDED, SENTINEL);
-                name_case(&c, "one matrix");
-                family_pin(line);
-                const bool ran = run_form(&c, &A, &info, false, expected);
-                family_unpin(line);
-                ints_free(&info);
-                if (ran && round == 0)
-                    suite_expect(factors_are_right(&A, c.uplo, &s)); /* and all the same bits */
-                if (ran && round > 0)
+            ints_t info = ints_make(c.batch);
+            matrices_t A = operand(&c, PADDED, SENTINEL), first = {0};
+            name_case(&c, "one matrix");
+            if (run_form(&c, &A, &info, false, expected)) {
+                suite_expect(factors_are_right(&A, c.uplo, &s)); /* and all the same bits */
+                first = matrices_keep(&A);
+                for (int again = 0; again < 2; ++again) {
+                    run_form(&c, &A, &info, false, expected);
                     suite_expect(items_agree(&first, &A, NULL));
-                if (round == 0)
-                    first = A;
-                else
-                    matrices_free(&A);
-                if (!ran)
-                    break;
+                }
             }
             matrices_free(&first);
+            matrices_free(&A);
+            ints_free(&info);
             free(expected);
         }
         spd_free(&s);
@@ -520,27 +525,25 @@ static void any_number_of_host_threads_gives_the_same_bits(void **state) {
     EACH(order, orders)
     EACH(uplo, triangles) {
         spd_t s = spd_make(types[type_index], orders[order_index], 41, kinds, 3, 26);
-        const family_line_t *line;
-        for (int f = 0; (line = family_line("potrf", f)); ++f) {
-            const case_t c = {&s, triangles[uplo_index], s.distinct, PADDED, line};
-            matrices_t results[COUNT(teams)];
-            bool ran = true;
+        case_t c = {&s, triangles[uplo_index], s.distinct, PADDED, NULL};
+        ints_t info = ints_make(c.batch);
+        matrices_t A = operand(&c, PADDED, SENTINEL);
+        for (int f = 0; (c.line = family_line("potrf", f)); ++f) {
+            matrices_t first = {0};
             EACH(team, teams) {
-                ints_t info = ints_make(c.batch);
-                results[team_index] = operand(&c, PADDED, SENTINEL);
                 name_case(&c, "a number of threads");
-                family_pin(line);
                 omp_set_num_threads(teams[team_index]);
-                ran = run_form(&c, &results[team_index], &info, false, s.info);
+                const bool ran = run_form(&c, &A, &info, false, s.info);
                 omp_set_num_threads(before);
-                family_unpin(line);
-                ints_free(&info);
-                if (ran)
-                    suite_expect(items_agree(&results[0], &results[team_index], s.info));
+                if (ran && team_index == 0)
+                    first = matrices_keep(&A);
+                else if (ran)
+                    suite_expect(items_agree(&first, &A, s.info));
             }
-            EACH(team, teams)
-            matrices_free(&results[team_index]);
+            matrices_free(&first);
         }
+        matrices_free(&A);
+        ints_free(&info);
         spd_free(&s);
     }
 }
@@ -578,8 +581,10 @@ static void two_threads_with_two_handles_do_not_meet(void **state) {
         pthread_t threads[2];
         for (int i = 0; i < 2; ++i) {
             cases[i] = (case_t){&s[i], triangles[i], s[i].distinct, TIGHT, family_line("potrf", 0)};
+            operands_t o = operands(&cases[i]);
             name_case(&cases[i], "two threads");
-            run(&cases[i], &alone[i]);
+            run(&cases[i], &o, &alone[i]);
+            operands_free(&o);
             workers[i] = (worker_t){.c = &cases[i],
                                     .A = operand(&cases[i], TIGHT, SENTINEL),
                                     .info = ints_make(s[i].distinct)};

@@ -13,13 +13,13 @@ static const kind_t kinds[] = {RANDOM_CONDITION_2, GRAM, MATERN};
 static void run_everywhere(const systems_t *systems, int64_t batch, layout_t layout_a,
                            layout_t layout_b) {
     EACH(uplo, triangles) {
-        const family_line_t *line;
-        for (int f = 0; (line = family_line("potrs", f)); ++f) {
-            const solve_t c = {POTRS, systems, triangles[uplo_index], batch, layout_a, layout_b,
-                               line,  false};
+        solve_t c = {POTRS, systems, triangles[uplo_index], batch, layout_a, layout_b, NULL, false};
+        solve_operands_t o = solve_operands(&c);
+        for (int f = 0; (c.line = family_line("potrs", f)); ++f) {
             solve_name(&c, layout_a.shared ? "shared A" : "");
-            solve_run(&c, NULL);
+            solve_run(&c, &o, NULL);
         }
+        solve_operands_free(&o);
     }
 }
 
@@ -76,18 +76,8 @@ static void one_factor_serves_all_items(void **state) {
     EACH(type, types)
     EACH(order, orders)
     EACH(width, widths) {
-        const int n = orders[order_index];
-        spd_t one = factors(types[type_index], n, 1, 35);
-        spd_t many = {.type = one.type, .n = n, .distinct = 11};
-        const size_t area = (size_t)n * (size_t)n;
-        many.A = host_alloc(11 * area, sizeof *many.A);
-        many.L = host_alloc(11 * area, sizeof *many.L);
-        many.info = host_alloc(11, sizeof *many.info);
-        many.kind = host_alloc(11, sizeof *many.kind);
-        for (size_t i = 0; i < 11; ++i) {
-            memcpy(many.A + i * area, one.A, area * sizeof *one.A);
-            memcpy(many.L + i * area, one.L, area * sizeof *one.L);
-        }
+        spd_t one = factors(types[type_index], orders[order_index], 1, 35);
+        spd_t many = spd_repeat(&one, 11);
         systems_t systems = systems_make(&many, widths[width_index], 36);
         run_everywhere(&systems, 11, SHARED, PADDED);
         systems_free(&systems);
@@ -108,36 +98,26 @@ static void a_bad_diagonal_spoils_its_item_alone(void **state) {
         const int n = orders[order_index];
         spd_t s = factors(types[type_index], n, 7, 37);
         systems_t systems = systems_make(&s, widths[width_index], 38);
-        const family_line_t *line;
-        for (int f = 0; (line = family_line("potrs", f)); ++f) {
-            const solve_t c = {POTRS, &systems, triangles[uplo_index], 7, PADDED, PADDED,
-                               line,  false};
-            matrices_t good_ones;
+        solve_t c = {POTRS, &systems, triangles[uplo_index], 7, PADDED, PADDED, NULL, false};
+        solve_operands_t good_ones = solve_operands(&c), bad_ones = solve_operands(&c);
+        matrices_t *A = &bad_ones.A[STRIDED], *B = &bad_ones.B[STRIDED];
+        matrices_set_element(A, 2, n / 2, n / 2, (wide_t){0, 0});
+        matrices_set_element(A, 4, n - 1, n - 1, (wide_t){NAN, 0});
+        for (int f = 0; (c.line = family_line("potrs", f)); ++f) {
             solve_name(&c, "a bad diagonal");
-            if (!solve_run(&c, &good_ones))
+            if (!solve_run(&c, &good_ones, NULL))
                 continue;
-            matrices_t A = solve_matrices(&c, PADDED, SENTINEL);
-            matrices_t B = solve_right_hand_sides(&c, PADDED, SENTINEL);
-            matrices_set_element(&A, 2, n / 2, n / 2, (wide_t){0, 0});
-            matrices_set_element(&A, 4, n - 1, n - 1, (wide_t){NAN, 0});
-            matrices_put(&A);
-            family_pin(line);
-            suite_expect_success(solve_call(suite_handle(), &c, &A, &B, NULL, false),
-                                 suite_handle());
-            family_unpin(line);
-            matrices_get(&A);
-            matrices_get(&B);
-            suite_expect(matrices_are_untouched(&A));
-            suite_expect(padding_is_untouched(&B));
+            suite_expect_success(solve_form(&c, &bad_ones, STRIDED), suite_handle());
+            suite_expect(matrices_are_untouched(A));
+            suite_expect(padding_is_untouched(B));
             const int skip[7] = {0, 0, 1, 0, 1, 0, 0};
-            suite_expect(items_agree(&good_ones, &B, skip));
-            const wide_t spoiled = matrices_element(&B, 4, n - 1, 0);
+            suite_expect(items_agree(&good_ones.B[STRIDED], B, skip));
+            const wide_t spoiled = matrices_element(B, 4, n - 1, 0);
             if (isfinite(spoiled.re))
                 suite_fail("a NaN on the diagonal left (%Lg, %Lg)", spoiled.re, spoiled.im);
-            matrices_free(&good_ones);
-            matrices_free(&A);
-            matrices_free(&B);
         }
+        solve_operands_free(&good_ones);
+        solve_operands_free(&bad_ones);
         systems_free(&systems);
         spd_free(&s);
     }
@@ -190,35 +170,26 @@ static void the_same_system_gives_the_same_bits_everywhere_and_again(void **stat
         const int n = orders[order_index];
         spd_t s = factors(types[type_index], n, 1, 41);
         systems_t systems = systems_make(&s, 1 + order_index, 42);
+        const int64_t batch = suite_on_gpu() ? (n <= 16 ? 4096 : 1025) : n <= 16 ? 1027 : 131;
         EACH(uplo, triangles) {
-            const family_line_t *line;
-            for (int f = 0; (line = family_line("potrs", f)); ++f) {
-                const int64_t batch = suite_on_gpu() ? (n <= 16 ? 4096 : 1025)
-                                      : n <= 16      ? 1027
-                                                     : 131;
-                const solve_t c = {POTRS, &systems, triangles[uplo_index], batch, PADDED, PADDED,
-                                   line,  false};
+            solve_t c = {POTRS, &systems, triangles[uplo_index], batch, PADDED, PADDED,
+                         NULL,  false};
+            solve_operands_t o = solve_operands(&c);
+            for (int f = 0; (c.line = family_line("potrs", f)); ++f) {
                 matrices_t B;
                 solve_name(&c, "one system");
-                if (!solve_run(&c, &B))
+                if (!solve_run(&c, &o, &B))
                     continue;
                 EACH(team, teams) {
-                    matrices_t A = solve_matrices(&c, PADDED, SENTINEL);
-                    matrices_t again = solve_right_hand_sides(&c, PADDED, SENTINEL);
-                    family_pin(line);
                     omp_set_num_threads(teams[team_index]);
-                    const batchlas_status_t status =
-                        solve_call(suite_handle(), &c, &A, &again, NULL, false);
+                    const batchlas_status_t status = solve_form(&c, &o, STRIDED);
                     omp_set_num_threads(before);
                     suite_expect_success(status, suite_handle());
-                    family_unpin(line);
-                    matrices_get(&again);
-                    suite_expect(items_agree(&B, &again, NULL));
-                    matrices_free(&A);
-                    matrices_free(&again);
+                    suite_expect(items_agree(&B, &o.B[STRIDED], NULL));
                 }
                 matrices_free(&B);
             }
+            solve_operands_free(&o);
         }
         systems_free(&systems);
         spd_free(&s);

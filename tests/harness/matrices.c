@@ -169,10 +169,12 @@ matrices_t matrices_make(scalar_type_t type, int rows, int columns, int64_t batc
 void matrices_free(matrices_t *m) {
     free(m->input);
     free(m->image);
-    if (!suite_on_gpu())
-        ASAN_UNPOISON_MEMORY_REGION(m->device, m->elements * scalar_size(m->type));
-    device_free(m->device);
-    device_free(m->items);
+    if (m->device) {
+        if (!suite_on_gpu())
+            ASAN_UNPOISON_MEMORY_REGION(m->device, m->elements * scalar_size(m->type));
+        device_free(m->device);
+        device_free(m->items);
+    }
     *m = (matrices_t){0};
 }
 
@@ -211,6 +213,17 @@ void matrices_set(matrices_t *m, int64_t item, const wide_t *M) {
     }
 }
 
+void matrices_repeat(matrices_t *m, int64_t item, int64_t other) {
+    const size_t size = scalar_size(m->type);
+    for (int j = 0; j < m->columns; ++j) {
+        int first, end;
+        counting_rows(m, j, &first, &end);
+        if (first < end)
+            memcpy(m->input + index_of(m, item, first, j) * size,
+                   m->input + index_of(m, other, first, j) * size, (size_t)(end - first) * size);
+    }
+}
+
 void matrices_set_element(matrices_t *m, int64_t item, int row, int column, wide_t value) {
     store(m->type, m->input, index_of(m, item, row, column), value);
 }
@@ -243,6 +256,36 @@ void matrices_get(matrices_t *m) {
     if (!suite_on_gpu())
         ASAN_UNPOISON_MEMORY_REGION(m->device, bytes);
     device_get(m->image, m->device, bytes);
+}
+
+/* Rounds of splitmix64 over the words of the columns. */
+uint64_t matrices_hash(const matrices_t *m, int64_t item) {
+    const size_t size = scalar_size(m->type);
+    uint64_t hash = 0;
+    for (int j = 0; j < m->columns; ++j) {
+        int first, end;
+        counting_rows(m, j, &first, &end);
+        const unsigned char *at = m->image + index_of(m, item, first, j) * size;
+        for (int64_t left = (int64_t)(end - first) * (int64_t)size; left > 0; left -= 4, at += 4) {
+            uint32_t word;
+            memcpy(&word, at, sizeof word);
+            hash = (hash ^ word) + 0x9e3779b97f4a7c15u;
+            hash = (hash ^ (hash >> 30)) * 0xbf58476d1ce4e5b9u;
+            hash = (hash ^ (hash >> 27)) * 0x94d049bb133111ebu;
+            hash ^= hash >> 31;
+        }
+    }
+    return hash;
+}
+
+matrices_t matrices_keep(const matrices_t *m) {
+    const size_t size = scalar_size(m->type);
+    matrices_t kept = *m;
+    kept.input = kept.device = NULL;
+    kept.items = NULL;
+    kept.image = host_alloc(m->elements, size);
+    memcpy(kept.image, m->image, m->elements * size);
+    return kept;
 }
 
 wide_t matrices_element(const matrices_t *m, int64_t item, int row, int column) {
@@ -359,37 +402,37 @@ verdict_t items_agree(const matrices_t *a, const matrices_t *b, const int *skip)
 /* ---- info ---------------------------------------------------------------------------------- */
 
 static size_t ints_bytes(const ints_t *ints) {
-    return ((size_t)ints->batch + 2 * GUARD_INTS) * sizeof(int);
+    return (size_t)(ints->batch + 2 * ints->guard) * sizeof(int);
 }
 
 ints_t ints_make(int64_t batch) {
-    ints_t ints = {.batch = batch};
-    int *values = host_alloc((size_t)batch + 2 * GUARD_INTS, sizeof(int));
+    ints_t ints = {.batch = batch, .guard = suite_exact() ? 0 : GUARD_INTS};
+    int *values = host_alloc(ints_bytes(&ints), 1);
     int *device = device_alloc(ints_bytes(&ints));
-    ints.values = values + GUARD_INTS;
-    ints.device = device + GUARD_INTS;
+    ints.values = values + ints.guard;
+    ints.device = device + ints.guard;
     ints_put(&ints);
     return ints;
 }
 
 void ints_free(ints_t *ints) {
-    free(ints->values - GUARD_INTS);
-    device_free(ints->device - GUARD_INTS);
+    free(ints->values - ints->guard);
+    device_free(ints->device - ints->guard);
     *ints = (ints_t){0};
 }
 
 void ints_put(ints_t *ints) {
-    for (int64_t i = -GUARD_INTS; i < ints->batch + GUARD_INTS; ++i)
+    for (int64_t i = -ints->guard; i < ints->batch + ints->guard; ++i)
         ints->values[i] = LEFT_IN_INTS;
-    device_put(ints->device - GUARD_INTS, ints->values - GUARD_INTS, ints_bytes(ints));
+    device_put(ints->device - ints->guard, ints->values - ints->guard, ints_bytes(ints));
 }
 
 void ints_get(ints_t *ints) {
-    device_get(ints->values - GUARD_INTS, ints->device - GUARD_INTS, ints_bytes(ints));
+    device_get(ints->values - ints->guard, ints->device - ints->guard, ints_bytes(ints));
 }
 
 verdict_t ints_are(const ints_t *ints, const int *expected) {
-    for (int64_t i = -GUARD_INTS; i < ints->batch + GUARD_INTS; ++i) {
+    for (int64_t i = -ints->guard; i < ints->batch + ints->guard; ++i) {
         const int wanted = i >= 0 && i < ints->batch ? expected[i] : LEFT_IN_INTS;
         if (ints->values[i] != wanted)
             return bad("info[%lld] of %lld is %d, expected %d", (long long)i,
@@ -399,7 +442,7 @@ verdict_t ints_are(const ints_t *ints, const int *expected) {
 }
 
 verdict_t ints_are_untouched(const ints_t *ints) {
-    for (int64_t i = -GUARD_INTS; i < ints->batch + GUARD_INTS; ++i)
+    for (int64_t i = -ints->guard; i < ints->batch + ints->guard; ++i)
         if (ints->values[i] != LEFT_IN_INTS)
             return bad("info[%lld] was written: %d", (long long)i, ints->values[i]);
     return good();

@@ -73,13 +73,20 @@ void matrices_free(matrices_t *m);
 void matrices_fill(matrices_t *m, fill_t fill);
 /* Sets the elements of item i that count from M, rows by columns without padding. */
 void matrices_set(matrices_t *m, int64_t item, const wide_t *M);
+/* Sets them to those of item `other`, which were set before. */
+void matrices_repeat(matrices_t *m, int64_t item, int64_t other);
 /* One element of the input, whether it counts or not. */
 void matrices_set_element(matrices_t *m, int64_t item, int row, int column, wide_t value);
 void matrices_put(matrices_t *m);
 void matrices_get(matrices_t *m);
+/* A copy of what was found, without memory on the device. */
+matrices_t matrices_keep(const matrices_t *m);
 /* Every element of item i as matrices_get found it, rows by columns. */
 void matrices_item(const matrices_t *m, int64_t item, wide_t *M);
 wide_t matrices_element(const matrices_t *m, int64_t item, int row, int column);
+/* A number for the bits of item i's elements that count: others give another, but for a chance of
+ * one in 2^64. */
+uint64_t matrices_hash(const matrices_t *m, int64_t item);
 
 /* As an argument of a strided call, and of an _array call. */
 operand_t matrices_strided(const matrices_t *m);
@@ -99,7 +106,8 @@ verdict_t item_agrees(const matrices_t *a, int64_t item, const matrices_t *b, in
 /* Ints on the device, among guard ints. */
 typedef struct {
     int64_t batch;
-    int *values; /* as ints_get found them */
+    int64_t guard; /* ints before the first and after the last */
+    int *values;   /* as ints_get found them */
     int *device;
 } ints_t;
 

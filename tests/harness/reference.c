@@ -370,22 +370,39 @@ static const wide_t *spd_reference(const spd_t *s, int64_t item) {
     return s->L + (size_t)(item % s->distinct) * (size_t)s->n * (size_t)s->n;
 }
 
+/* Its matrices are new. */
+static void forget(spd_t *s) {
+    s->has_condition = false;
+    for (int t = 0; t < 2; ++t)
+        memset(s->right[t], 0, (size_t)s->distinct * sizeof *s->right[t]);
+}
+
 void spd_factor(spd_t *s) {
     const size_t area = (size_t)s->n * (size_t)s->n;
+    forget(s);
     memcpy(s->L, s->A, (size_t)s->distinct * area * sizeof *s->L);
 #pragma omp parallel for schedule(dynamic) if (is_much(s->distinct, cube(s->n)))
     for (int i = 0; i < s->distinct; ++i)
         s->info[i] = reference_potrf(s->n, s->L + (size_t)i * area);
 }
 
-spd_t spd_make(scalar_type_t type, int n, int distinct, const kind_t *kinds, int kind_count,
-               uint64_t seed) {
-    const size_t elements = (size_t)n * (size_t)n * (size_t)distinct;
+static spd_t spd_alloc(scalar_type_t type, int n, int distinct) {
+    const size_t count = (size_t)distinct, elements = (size_t)n * (size_t)n * count;
     spd_t s = {.type = type, .n = n, .distinct = distinct};
     s.A = host_alloc(elements, sizeof *s.A);
     s.L = host_alloc(elements, sizeof *s.L);
-    s.info = host_alloc((size_t)distinct, sizeof *s.info);
-    s.kind = host_alloc((size_t)distinct, sizeof *s.kind);
+    s.info = host_alloc(count, sizeof *s.info);
+    s.kind = host_alloc(count, sizeof *s.kind);
+    s.norm = host_alloc(count, sizeof *s.norm);
+    s.rcond = host_alloc(count, sizeof *s.rcond);
+    for (int t = 0; t < 2; ++t)
+        s.right[t] = host_alloc(count, sizeof *s.right[t]);
+    return s;
+}
+
+spd_t spd_make(scalar_type_t type, int n, int distinct, const kind_t *kinds, int kind_count,
+               uint64_t seed) {
+    spd_t s = spd_alloc(type, n, distinct);
 #pragma omp parallel for schedule(dynamic) if (is_much(distinct, 16.0 * n * n))
     for (int i = 0; i < distinct; ++i) {
         s.kind[i] = kinds[i % kind_count];
@@ -395,8 +412,21 @@ spd_t spd_make(scalar_type_t type, int n, int distinct, const kind_t *kinds, int
     return s;
 }
 
+spd_t spd_repeat(const spd_t *s, int distinct) {
+    const size_t area = (size_t)s->n * (size_t)s->n;
+    spd_t many = spd_alloc(s->type, s->n, distinct);
+    for (size_t i = 0; i < (size_t)distinct; ++i) {
+        memcpy(many.A + i * area, s->A, area * sizeof *s->A);
+        memcpy(many.L + i * area, s->L, area * sizeof *s->L);
+        many.info[i] = s->info[0];
+        many.kind[i] = s->kind[0];
+    }
+    return many;
+}
+
 void spd_round_factors(spd_t *s) {
     const size_t area = (size_t)s->n * (size_t)s->n;
+    forget(s);
     for (size_t e = 0; e < (size_t)s->distinct * area; ++e)
         s->L[e] = round_to(s->type, s->L[e]);
     for (int i = 0; i < s->distinct; ++i)
@@ -408,6 +438,10 @@ void spd_free(spd_t *s) {
     free(s->L);
     free(s->info);
     free(s->kind);
+    free(s->norm);
+    free(s->rcond);
+    for (int t = 0; t < 2; ++t)
+        free(s->right[t]);
     *s = (spd_t){0};
 }
 
@@ -423,16 +457,28 @@ static int64_t items_to_set(const matrices_t *m) {
     return m->layout.shared && m->batch > 1 ? 1 : m->batch;
 }
 
+/* Of these, the ones that have to be converted: what follows repeats them. */
+static int distinct_items(const matrices_t *m, const spd_t *s) {
+    return items_to_set(m) < s->distinct ? (int)items_to_set(m) : s->distinct;
+}
+
+static void repeat_items(matrices_t *m, int distinct) {
+#pragma omp parallel for if (is_much(m->batch, (double)m->rows * m->columns))
+    for (int64_t i = distinct; i < items_to_set(m); ++i)
+        matrices_repeat(m, i, i % distinct);
+}
+
 void spd_set(const spd_t *s, matrices_t *m) {
-#pragma omp parallel for if (is_much(m->batch, (double)s->n * s->n))
-    for (int64_t i = 0; i < items_to_set(m); ++i)
+    const int distinct = distinct_items(m, s);
+    for (int i = 0; i < distinct; ++i)
         matrices_set(m, i, spd_matrix(s, i));
+    repeat_items(m, distinct);
 }
 
 void spd_set_factors(const spd_t *s, batchlas_uplo_t uplo, matrices_t *m) {
-    const int n = s->n;
+    const int n = s->n, distinct = distinct_items(m, s);
     wide_t *U = host_alloc((size_t)n * (size_t)n, sizeof *U);
-    for (int64_t item = 0; item < items_to_set(m); ++item) {
+    for (int item = 0; item < distinct; ++item) {
         const wide_t *L = spd_reference(s, item);
         for (int j = 0; j < n && uplo == BATCHLAS_UPPER; ++j)
             for (int i = j; i < n; ++i)
@@ -440,19 +486,39 @@ void spd_set_factors(const spd_t *s, batchlas_uplo_t uplo, matrices_t *m) {
         matrices_set(m, item, uplo == BATCHLAS_LOWER ? L : U);
     }
     free(U);
+    repeat_items(m, distinct);
 }
 
-systems_t systems_make(const spd_t *s, int nrhs, uint64_t seed) {
+/* Norms and condition numbers, once for all right-hand sides. */
+static void find_conditions(spd_t *s) {
     const int n = s->n;
     const size_t area = (size_t)n * (size_t)n;
-    const size_t elements = (size_t)n * (size_t)nrhs;
-    systems_t systems = {.spd = s, .nrhs = nrhs};
-    systems.B = host_alloc(elements * (size_t)s->distinct, sizeof *systems.B);
-    systems.X0 = host_alloc(elements * (size_t)s->distinct, sizeof *systems.X0);
-    systems.norm = host_alloc((size_t)s->distinct, sizeof *systems.norm);
-    systems.rcond = host_alloc((size_t)s->distinct, sizeof *systems.rcond);
+    if (s->has_condition)
+        return;
     wide_t *inverses = host_alloc(area * (size_t)s->distinct, sizeof *inverses);
 #pragma omp parallel for schedule(dynamic) if (is_much(s->distinct, cube(n)))
+    for (int i = 0; i < s->distinct; ++i) {
+        s->norm[i] = norm1(n, n, spd_matrix(s, i));
+        if (s->info[i])
+            continue;
+        wide_t *inverse = inverses + (size_t)i * area;
+        for (int j = 0; j < n; ++j)
+            inverse[at(n, j, j)].re = 1;
+        reference_potrs(n, n, spd_reference(s, i), inverse);
+        s->rcond[i] = 1 / (s->norm[i] * norm1(n, n, inverse));
+    }
+    free(inverses);
+    s->has_condition = true;
+}
+
+systems_t systems_make(spd_t *s, int nrhs, uint64_t seed) {
+    const int n = s->n;
+    const size_t elements = (size_t)n * (size_t)nrhs;
+    find_conditions(s);
+    systems_t systems = {.spd = s, .nrhs = nrhs, .norm = s->norm, .rcond = s->rcond};
+    systems.B = host_alloc(elements * (size_t)s->distinct, sizeof *systems.B);
+    systems.X0 = host_alloc(elements * (size_t)s->distinct, sizeof *systems.X0);
+#pragma omp parallel for schedule(dynamic) if (is_much(s->distinct, (double)elements * n))
     for (int i = 0; i < s->distinct; ++i) {
         wide_t *B = systems.B + (size_t)i * elements;
         wide_t *X0 = systems.X0 + (size_t)i * elements;
@@ -463,32 +529,22 @@ systems_t systems_make(const spd_t *s, int nrhs, uint64_t seed) {
                                   B + at(n, 0, c));
         for (size_t e = 0; e < elements; ++e)
             B[e] = round_to(s->type, B[e]);
-        systems.norm[i] = norm1(n, n, spd_matrix(s, i));
-        if (s->info[i])
-            continue;
-        wide_t *inverse = inverses + (size_t)i * area;
-        for (int j = 0; j < n; ++j)
-            inverse[at(n, j, j)].re = 1;
-        reference_potrs(n, n, spd_reference(s, i), inverse);
-        systems.rcond[i] = 1 / (systems.norm[i] * norm1(n, n, inverse));
     }
-    free(inverses);
     return systems;
 }
 
 void systems_free(systems_t *systems) {
     free(systems->B);
     free(systems->X0);
-    free(systems->norm);
-    free(systems->rcond);
     *systems = (systems_t){0};
 }
 
 void systems_set(const systems_t *systems, matrices_t *B) {
     const size_t elements = (size_t)systems->spd->n * (size_t)systems->nrhs;
-#pragma omp parallel for if (is_much(B->batch, (double)elements))
-    for (int64_t i = 0; i < items_to_set(B); ++i)
-        matrices_set(B, i, systems->B + (size_t)(i % systems->spd->distinct) * elements);
+    const int distinct = distinct_items(B, systems->spd);
+    for (int i = 0; i < distinct; ++i)
+        matrices_set(B, i, systems->B + (size_t)i * elements);
+    repeat_items(B, distinct);
 }
 
 /* ---- checks -------------------------------------------------------------------------------- */
@@ -569,17 +625,32 @@ static bool diagonal_is_real(int n, const wide_t *L) {
     return true;
 }
 
+static bool is_known(const right_factors_t *right, uint64_t hash) {
+    for (int i = 0; i < right->count && i < REMEMBERED; ++i)
+        if (right->hash[i] == hash)
+            return true;
+    return false;
+}
+
+static void remember(right_factors_t *right, uint64_t hash) {
+    if (!is_known(right, hash))
+        right->hash[right->count++ % REMEMBERED] = hash;
+}
+
 verdict_t factors_are_right(const matrices_t *factors, batchlas_uplo_t uplo, const spd_t *s) {
     const int n = s->n;
     const size_t area = (size_t)n * (size_t)n;
     const int count = factors->batch < s->distinct ? (int)factors->batch : s->distinct;
+    right_factors_t *right = s->right[uplo != BATCHLAS_LOWER];
+    uint64_t *hashes = host_alloc((size_t)count, sizeof *hashes);
     wide_t *scratch = host_alloc(2 * area * (size_t)count, sizeof *scratch);
     long double *factor = host_alloc((size_t)count, sizeof *factor);
     long double *twin = host_alloc((size_t)count, sizeof *twin);
     long double *imaginary = host_alloc((size_t)count, sizeof *imaginary);
 #pragma omp parallel for schedule(dynamic) if (is_much(count, cube(n)))
     for (int i = 0; i < count; ++i) {
-        if (s->info[i])
+        hashes[i] = matrices_hash(factors, i);
+        if (s->info[i] || is_known(&right[i], hashes[i]))
             continue;
         wide_t *L = scratch + 2 * area * (size_t)i;
         read_factor(factors, i, uplo, L);
@@ -595,8 +666,11 @@ verdict_t factors_are_right(const matrices_t *factors, batchlas_uplo_t uplo, con
             judge(TWIN, "the distance to the reference factor, over its bound,", twin, count, 1);
     if (is_good(&verdict))
         verdict = judge(TWIN, "the number of complex diagonals", imaginary, count, 0);
+    for (int i = 0; i < count && is_good(&verdict); ++i)
+        remember(&right[i], hashes[i]);
     if (is_good(&verdict))
         verdict = repetitions_agree(factors, s);
+    free(hashes);
     free(scratch);
     free(factor);
     free(twin);

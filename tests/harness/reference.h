@@ -55,6 +55,14 @@ wide_t wide_multiply(wide_t a, wide_t b);
 
 /* ---- problem sets -------------------------------------------------------------------------- */
 
+/* The hashes of factors that were right: the same bits, from another family say, need not be judged
+ * again. */
+enum { REMEMBERED = 4 };
+typedef struct {
+    uint64_t hash[REMEMBERED];
+    int count;
+} right_factors_t;
+
 /* `distinct` matrices with their reference factors; item i of a batch is matrix i % distinct. */
 typedef struct {
     scalar_type_t type;
@@ -63,6 +71,10 @@ typedef struct {
     wide_t *L;
     int *info;
     kind_t *kind;
+
+    bool has_condition;
+    long double *norm, *rcond; /* of A, in the 1-norm */
+    right_factors_t *right[2]; /* of each matrix, by triangle */
 } spd_t;
 
 /* Matrix i is of kind kinds[i % kind_count]. */
@@ -73,6 +85,8 @@ void spd_factor(spd_t *s);
 /* Rounds the factors to the type and takes their products for the matrices, so that a solve with
  * these factors is judged by itself. */
 void spd_round_factors(spd_t *s);
+/* `distinct` copies of the first matrix of s. */
+spd_t spd_repeat(const spd_t *s, int distinct);
 void spd_free(spd_t *s);
 wide_t *spd_matrix(const spd_t *s, int64_t item);
 /* The reference's info for every item of a batch, to be freed. */
@@ -88,10 +102,10 @@ typedef struct {
     const spd_t *spd;
     int nrhs;
     wide_t *B, *X0;
-    long double *norm, *rcond; /* of A, in the 1-norm */
+    const long double *norm, *rcond; /* the spd_t's */
 } systems_t;
 
-systems_t systems_make(const spd_t *s, int nrhs, uint64_t seed);
+systems_t systems_make(spd_t *s, int nrhs, uint64_t seed);
 void systems_free(systems_t *systems);
 void systems_set(const systems_t *systems, matrices_t *B);
 
