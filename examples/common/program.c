@@ -41,24 +41,46 @@ void *allocate(int64_t count, size_t element) {
     return have(calloc(count > 0 ? (size_t)count : 1, element), count, element);
 }
 
-void *allocate_for_copies(int64_t count, size_t element, int device) {
-    const size_t bytes = (count > 0 ? (size_t)count : 1) * element;
-    void *memory = NULL;
-#if defined(__clang__)
-    if (device != omp_get_initial_device()) {
-        omp_set_default_device(device);
-        memory = omp_alloc(bytes, llvm_omp_target_host_mem_alloc);
+/* What free_for_copies must know, in front of the memory; as long as a cache line. */
+typedef union {
+    struct {
+        omp_allocator_handle_t allocator;
+        int device;
+    } of;
+    char line[64];
+} copies_t;
+
+static copies_t *copies_from(omp_allocator_handle_t allocator, size_t bytes, int device) {
+    copies_t *head = omp_alloc(sizeof *head + bytes, allocator);
+    if (head != NULL) {
+        memset(head, 0, sizeof *head + bytes);
+        head->of.allocator = allocator;
+        head->of.device = device;
     }
-#else
-    (void)device;
+    return head;
+}
+
+void *allocate_for_copies(int64_t count, size_t element, int device) {
+    const size_t bytes = (size_t)count * element;
+    const int before = omp_get_default_device(); /* whose runtime pins */
+    copies_t *head = NULL;
+    omp_set_default_device(device);
+#if defined(__clang__)
+    if (device != omp_get_initial_device())
+        head = copies_from(llvm_omp_target_host_mem_alloc, bytes, device);
 #endif
-    memory =
-        have(memory != NULL ? memory : omp_alloc(bytes, omp_default_mem_alloc), count, element);
-    return memset(memory, 0, bytes);
+    if (head == NULL)
+        head = copies_from(omp_default_mem_alloc, bytes, device);
+    omp_set_default_device(before);
+    return have(head, count, element), head + 1;
 }
 
 void free_for_copies(void *memory) {
-    omp_free(memory, omp_null_allocator);
+    copies_t *head = (copies_t *)memory - 1;
+    const int before = omp_get_default_device();
+    omp_set_default_device(head->of.device);
+    omp_free(head, head->of.allocator);
+    omp_set_default_device(before);
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */
