@@ -132,9 +132,15 @@ static batchlas_status_t measure(batchlas_handle_t h, const step_t *step, const 
     return status;
 }
 
+static bool needs_workspace(const step_t *step) {
+    return step->family && step->family->buffer_size;
+}
+
 static batchlas_status_t measure_steps(batchlas_handle_t h, const problem_t *p, plan_t *plan) {
     batchlas_status_t status = BATCHLAS_SUCCESS;
-    for (int j = 0; j < p->n && status == BATCHLAS_SUCCESS; j += plan->nb) {
+    const bool any = needs_workspace(&plan->leaf) || needs_workspace(&plan->solve) ||
+                     needs_workspace(&plan->update);
+    for (int j = 0; any && j < p->n && status == BATCHLAS_SUCCESS; j += plan->nb) {
         const panel_t panel = panel_at(p, plan->nb, j);
         const problem_t leaf = leaf_problem(p, panel);
         status = measure(h, &plan->leaf, &leaf, plan);
@@ -155,13 +161,13 @@ static batchlas_status_t make_plan(batchlas_handle_t h, const problem_t *p, void
     arena_t arena = {.base = workspace};
     *plan = (plan_t){.info = p->info};
     if (!p->info)
-        plan->info = arena_take(&arena, (size_t)p->batch * sizeof(int));
+        plan->info = arena_take(&arena, p->batch, sizeof(int));
     batchlas_status_t status = panel_width(h, p, &plan->nb);
     if (status == BATCHLAS_SUCCESS)
         status = choose_steps(h, p, plan);
     if (status == BATCHLAS_SUCCESS)
         status = measure_steps(h, p, plan);
-    plan->child_workspace = arena_take(&arena, plan->child_bytes);
+    plan->child_workspace = arena_take(&arena, 1, plan->child_bytes);
     plan->bytes = arena.used;
     return status;
 }

@@ -17,6 +17,9 @@ typedef enum { MEMORY_OK, MEMORY_HOST, MEMORY_OTHER_DEVICE } memory_verdict_t;
 /* Whether the handle's device may use this pointer; *owner is the CUDA device that holds it. */
 memory_verdict_t batchlas_device_memory(batchlas_handle_t h, const void *pointer, int *owner);
 
+/* Whether the host cannot read what this pointer shows. */
+bool batchlas_device_only(const void *pointer);
+
 batchlas_status_t batchlas_device_alloc(batchlas_handle_t h, size_t bytes, void **memory);
 void batchlas_device_free(void *memory);
 batchlas_status_t batchlas_device_zero(batchlas_handle_t h, void *memory, size_t bytes);

@@ -140,10 +140,18 @@ static memory_facts_t ask_about(const void *pointer) {
     return facts;
 }
 
+static bool is_device_only(const memory_facts_t *facts) {
+    return facts->type == CU_MEMORYTYPE_DEVICE && !facts->managed;
+}
+
+bool batchlas_device_only(const void *pointer) {
+    const memory_facts_t facts = ask_about(pointer);
+    return is_device_only(&facts);
+}
+
 memory_verdict_t batchlas_device_memory(batchlas_handle_t h, const void *pointer, int *owner) {
     const memory_facts_t facts = ask_about(pointer);
-    const bool on_device = facts.type == CU_MEMORYTYPE_DEVICE && !facts.managed;
-    if (on_device && (!h->facts.is_gpu || facts.device != h->device)) {
+    if (is_device_only(&facts) && (!h->facts.is_gpu || facts.device != h->device)) {
         *owner = facts.device;
         return MEMORY_OTHER_DEVICE;
     }

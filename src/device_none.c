@@ -26,6 +26,11 @@ memory_verdict_t batchlas_device_memory(batchlas_handle_t h, const void *pointer
     return MEMORY_OK;
 }
 
+bool batchlas_device_only(const void *pointer) {
+    (void)pointer;
+    return false;
+}
+
 batchlas_status_t batchlas_device_alloc(batchlas_handle_t h, size_t bytes, void **memory) {
     (void)bytes;
     *memory = NULL;

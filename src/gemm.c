@@ -30,7 +30,7 @@ const operation_t batchlas_gemm_operation = {"gemm", "BATCHLAS_GEMM_ROUTE", key,
                                              sizeof families / sizeof *families};
 
 static bool is_empty(const problem_t *p) {
-    return p->m == 0 || p->n == 0 || p->batch == 0;
+    return p->m == 0 || p->n == 0 || p->batch <= 0;
 }
 
 static void check_shape(check_t *c, const problem_t *p) {
@@ -56,16 +56,23 @@ static batchlas_status_t gemm(batchlas_handle_t h, problem_t p, const void *alph
                            multiplies);
     batchlas_check_scalar(&c, "beta", beta, p.beta);
     batchlas_check_operand(&c, 'C', &p.C, p.m, p.n, p.batch, WRITTEN, used);
-    batchlas_check_not_negative(&c, "batch", p.batch);
+    batchlas_check_batch(&c, p.batch);
     if (c.status != BATCHLAS_SUCCESS || is_empty(&p))
         return c.status;
+    if (!multiplies) {
+        place_unread(&p.A, &p.C);
+        place_unread(&p.B, &p.C);
+    }
     return batchlas_run(h, &batchlas_gemm_operation, &p);
 }
 
 static batchlas_status_t gemm_buffer_size(batchlas_handle_t h, problem_t p, size_t *bytes) {
     check_t c = batchlas_check_begin(h, "gemm_buffer_size", p.type);
     check_shape(&c, &p);
-    batchlas_check_not_negative(&c, "batch", p.batch);
+    batchlas_check_extent(&c, "k", p.k, p.m);
+    batchlas_check_extent(&c, "k", p.k, p.n);
+    batchlas_check_extent(&c, "n", p.n, p.m);
+    batchlas_check_batch(&c, p.batch);
     batchlas_check_result(&c, "bytes", bytes);
     if (c.status != BATCHLAS_SUCCESS)
         return c.status;

@@ -6,6 +6,7 @@
 #include "record.h"
 #include "run.h"
 
+#include <ctype.h>
 #include <omp.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -19,17 +20,38 @@ static _Thread_local char create_error[sizeof((batchlas_handle_t)0)->error];
 
 /* ---- what went wrong ----------------------------------------------------------------------- */
 
+/* Formats one line, whatever pins and paths of the environment bring into it. */
+static void format_line(char text[sizeof create_error], const char *format, va_list arguments) {
+    vsnprintf(text, sizeof create_error, format, arguments);
+    for (char *c = text; *c; ++c)
+        if (iscntrl((unsigned char)*c))
+            *c = '?';
+}
+
 batchlas_status_t batchlas_fail(batchlas_handle_t h, batchlas_status_t status, const char *format,
                                 ...) {
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(h ? h->error : create_error, sizeof create_error, format, arguments);
+    format_line(h ? h->error : create_error, format, arguments);
     va_end(arguments);
     return status;
 }
 
+static bool is_alive(batchlas_handle_t h) {
+    return h && h->alive == HANDLE_ALIVE;
+}
+
+batchlas_status_t batchlas_begin(batchlas_handle_t h) {
+    if (!is_alive(h))
+        return BATCHLAS_INVALID_ARGUMENT;
+    h->error[0] = '\0';
+    return BATCHLAS_SUCCESS;
+}
+
 const char *batchlas_last_error(batchlas_handle_t h) {
-    return h ? h->error : create_error;
+    if (!h)
+        return create_error;
+    return is_alive(h) ? h->error : "the handle is no handle, or was destroyed";
 }
 
 const char *batchlas_status_string(batchlas_status_t status) {
@@ -68,7 +90,7 @@ void batchlas_warn_once(const char *format, ...) {
     char text[sizeof create_error];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    format_line(text, format, arguments);
     va_end(arguments);
 
     pthread_mutex_lock(&lock);
@@ -105,6 +127,7 @@ static batchlas_status_t open_device(batchlas_handle_t *h, int device_num) {
     if (!opened)
         return batchlas_fail(NULL, BATCHLAS_OUT_OF_MEMORY,
                              "create: the handle could not be allocated");
+    opened->alive = HANDLE_ALIVE;
     opened->device = host ? omp_get_initial_device() : device_num;
     strcpy(opened->device_name, "host");
     const batchlas_status_t status = host ? BATCHLAS_SUCCESS : batchlas_device_open(opened);
@@ -217,6 +240,10 @@ static void free_workspace(batchlas_handle_t h) {
 batchlas_status_t batchlas_destroy(batchlas_handle_t h) {
     if (!h)
         return BATCHLAS_SUCCESS;
+    if (!is_alive(h))
+        return batchlas_fail(NULL, BATCHLAS_INVALID_ARGUMENT,
+                             "destroy: argument h is %p, expected a handle that was not destroyed",
+                             (void *)h);
     const int current = batchlas_device_enter(h);
     const batchlas_status_t status = batchlas_complete(h);
     if (status != BATCHLAS_SUCCESS)
@@ -231,28 +258,22 @@ batchlas_status_t batchlas_destroy(batchlas_handle_t h) {
 #endif
     batchlas_device_leave(current);
     batchlas_coverage_flush();
+    *(volatile uint64_t *)&h->alive = 0; /* volatile: or free() would make the store a dead one */
     free(h);
     return status;
 }
 
 /* ---- settings and completion --------------------------------------------------------------- */
 
-static batchlas_status_t begin(batchlas_handle_t h) {
-    if (!h)
-        return BATCHLAS_INVALID_ARGUMENT;
-    h->error[0] = '\0';
-    return BATCHLAS_SUCCESS;
-}
-
 batchlas_status_t batchlas_set_nowait(batchlas_handle_t h, int nowait) {
-    const batchlas_status_t status = begin(h);
+    const batchlas_status_t status = batchlas_begin(h);
     if (status == BATCHLAS_SUCCESS)
         h->nowait = nowait != 0;
     return status;
 }
 
 batchlas_status_t batchlas_wait(batchlas_handle_t h) {
-    const batchlas_status_t status = begin(h);
+    const batchlas_status_t status = batchlas_begin(h);
     if (status != BATCHLAS_SUCCESS)
         return status;
     const int current = batchlas_device_enter(h);
@@ -271,7 +292,7 @@ static void fulfill(void *event) {
 }
 
 batchlas_status_t batchlas_fulfill_event(batchlas_handle_t h, omp_event_handle_t ev) {
-    const batchlas_status_t status = begin(h);
+    const batchlas_status_t status = batchlas_begin(h);
     if (status != BATCHLAS_SUCCESS)
         return status;
     if (!h->facts.is_gpu) {
@@ -287,7 +308,7 @@ batchlas_status_t batchlas_fulfill_event(batchlas_handle_t h, omp_event_handle_t
 #endif
 
 batchlas_status_t batchlas_set_unified_memory(batchlas_handle_t h, int allow) {
-    const batchlas_status_t status = begin(h);
+    const batchlas_status_t status = batchlas_begin(h);
     if (status != BATCHLAS_SUCCESS)
         return status;
     if (allow && h->facts.is_gpu && !h->facts.reads_pageable_memory)
@@ -301,7 +322,7 @@ batchlas_status_t batchlas_set_unified_memory(batchlas_handle_t h, int allow) {
 /* ---- workspace ----------------------------------------------------------------------------- */
 
 batchlas_status_t batchlas_set_workspace(batchlas_handle_t h, void *device_ptr, size_t bytes) {
-    const batchlas_status_t status = begin(h);
+    const batchlas_status_t status = batchlas_begin(h);
     if (status != BATCHLAS_SUCCESS)
         return status;
     int owner = 0;

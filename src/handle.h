@@ -16,7 +16,11 @@ typedef struct {
     table_t table;
 } loaded_table_t;
 
+/* Tells a handle from one that was destroyed, as far as that one's memory can still be read. */
+#define HANDLE_ALIVE 0x6261746368616c76u
+
 struct batchlas_handle_s {
+    uint64_t alive;
     device_facts_t facts;
     char device_name[16]; /* "sm_90" or "host": names the tables */
     int device;           /* OpenMP device number; the initial device for the host */
@@ -37,6 +41,9 @@ struct batchlas_handle_s {
 
     char error[512];
 };
+
+/* Begins a call: clears the last error. BATCHLAS_INVALID_ARGUMENT where h is no handle. */
+batchlas_status_t batchlas_begin(batchlas_handle_t h);
 
 /* Records the sentence and returns the status: `return batchlas_fail(h, BATCHLAS_..., "...")`. */
 batchlas_status_t batchlas_fail(batchlas_handle_t h, batchlas_status_t status, const char *format,
@@ -61,9 +68,17 @@ typedef struct {
     size_t used;
 } arena_t;
 
-static inline void *arena_take(arena_t *arena, size_t bytes) {
+/* What `used` becomes, and stays, where the pieces are more than can be counted. */
+#define ARENA_OVERFLOW SIZE_MAX
+
+static inline void *arena_take(arena_t *arena, int64_t count, size_t size) {
     void *piece = arena->base ? arena->base + arena->used : NULL;
-    arena->used += (bytes + WORKSPACE_ALIGNMENT - 1) / WORKSPACE_ALIGNMENT * WORKSPACE_ALIGNMENT;
+    size_t bytes = 0;
+    if (__builtin_mul_overflow(count, size, &bytes) ||
+        __builtin_add_overflow(bytes, arena->used + WORKSPACE_ALIGNMENT - 1, &bytes))
+        arena->used = ARENA_OVERFLOW;
+    else if (arena->used != ARENA_OVERFLOW)
+        arena->used = bytes / WORKSPACE_ALIGNMENT * WORKSPACE_ALIGNMENT;
     return piece;
 }
 

@@ -14,6 +14,13 @@ static inline operand_t pointers(const void *items, int ld) {
     return (operand_t){.items = (void *const *)(uintptr_t)items, .ld = ld};
 }
 
+/* An operand that is not read may be NULL, and NULL is no address to reckon with: so it lies where
+ * another one does. */
+static inline void place_unread(operand_t *unread, const operand_t *other) {
+    unread->base = other->base;
+    unread->items = other->items;
+}
+
 /* For buffer_size, which any leading dimension and form share. */
 static const operand_t no_operand = {.base = NULL};
 

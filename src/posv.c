@@ -38,7 +38,7 @@ static batchlas_status_t make_plan(batchlas_handle_t h, const problem_t *problem
     plan->factor = *problem;
     plan->factor.nrhs = 0;
     if (!problem->info)
-        plan->factor.info = arena_take(&arena, (size_t)problem->batch * sizeof(int));
+        plan->factor.info = arena_take(&arena, problem->batch, sizeof(int));
     plan->solve = *problem;
     plan->solve.info = NULL;
     /* Measuring, there is no info yet; any pointer makes the child choose as it will with one. */
@@ -56,7 +56,7 @@ static batchlas_status_t make_plan(batchlas_handle_t h, const problem_t *problem
     if (status == BATCHLAS_SUCCESS)
         status = batchlas_step_buffer_size(h, &plan->solve_step, &plan->solve, &solve_bytes);
     plan->child_workspace =
-        arena_take(&arena, factor_bytes > solve_bytes ? factor_bytes : solve_bytes);
+        arena_take(&arena, 1, factor_bytes > solve_bytes ? factor_bytes : solve_bytes);
     plan->bytes = arena.used;
     return status;
 }
@@ -89,8 +89,8 @@ static check_t check(batchlas_handle_t h, const problem_t *p) {
     batchlas_check_operand(&c, 'A', &p->A, p->n, p->n, p->batch, WRITTEN, factors);
     batchlas_check_operand(&c, 'B', &p->B, p->n, p->nrhs, p->batch, WRITTEN,
                            factors && p->nrhs > 0);
-    batchlas_check_pointer(&c, "info", p->info, true);
-    batchlas_check_not_negative(&c, "batch", p->batch);
+    batchlas_check_pointer(&c, "info", p->info, sizeof *p->info, true);
+    batchlas_check_batch(&c, p->batch);
     return c;
 }
 
@@ -113,7 +113,9 @@ static batchlas_status_t posv_buffer_size(batchlas_handle_t h, problem_t p, size
     batchlas_check_enum(&c, "uplo", (int)p.uplo, 2);
     batchlas_check_not_negative(&c, "n", p.n);
     batchlas_check_not_negative(&c, "nrhs", p.nrhs);
-    batchlas_check_not_negative(&c, "batch", p.batch);
+    batchlas_check_extent(&c, "n", p.n, p.n);
+    batchlas_check_extent(&c, "nrhs", p.nrhs, p.n);
+    batchlas_check_batch(&c, p.batch);
     batchlas_check_result(&c, "bytes", bytes);
     if (c.status != BATCHLAS_SUCCESS)
         return c.status;

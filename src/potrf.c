@@ -38,8 +38,8 @@ static check_t check(batchlas_handle_t h, const problem_t *p) {
     batchlas_check_enum(&c, "uplo", (int)p->uplo, 2);
     batchlas_check_not_negative(&c, "n", p->n);
     batchlas_check_operand(&c, 'A', &p->A, p->n, p->n, p->batch, WRITTEN, used);
-    batchlas_check_pointer(&c, "info", p->info, true);
-    batchlas_check_not_negative(&c, "batch", p->batch);
+    batchlas_check_pointer(&c, "info", p->info, sizeof *p->info, true);
+    batchlas_check_batch(&c, p->batch);
     return c;
 }
 
@@ -56,7 +56,8 @@ static batchlas_status_t potrf_buffer_size(batchlas_handle_t h, problem_t p, siz
     check_t c = batchlas_check_begin(h, "potrf_buffer_size", p.type);
     batchlas_check_enum(&c, "uplo", (int)p.uplo, 2);
     batchlas_check_not_negative(&c, "n", p.n);
-    batchlas_check_not_negative(&c, "batch", p.batch);
+    batchlas_check_extent(&c, "n", p.n, p.n);
+    batchlas_check_batch(&c, p.batch);
     batchlas_check_result(&c, "bytes", bytes);
     if (c.status != BATCHLAS_SUCCESS)
         return c.status;

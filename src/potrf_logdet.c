@@ -30,8 +30,8 @@ static check_t check(batchlas_handle_t h, const problem_t *p) {
     batchlas_check_enum(&c, "uplo", (int)p->uplo, 2);
     batchlas_check_not_negative(&c, "n", p->n);
     batchlas_check_operand(&c, 'A', &p->A, p->n, p->n, p->batch, READ, used);
-    batchlas_check_pointer(&c, "logdet", p->logdet, p->batch == 0);
-    batchlas_check_not_negative(&c, "batch", p->batch);
+    batchlas_check_pointer(&c, "logdet", p->logdet, sizeof *p->logdet, p->batch <= 0);
+    batchlas_check_batch(&c, p->batch);
     return c;
 }
 

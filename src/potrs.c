@@ -88,7 +88,7 @@ static check_t check(batchlas_handle_t h, const problem_t *p) {
     batchlas_check_not_negative(&c, "nrhs", p->nrhs);
     batchlas_check_operand(&c, 'A', &p->A, p->n, p->n, p->batch, READ, used);
     batchlas_check_operand(&c, 'B', &p->B, p->n, p->nrhs, p->batch, WRITTEN, used);
-    batchlas_check_not_negative(&c, "batch", p->batch);
+    batchlas_check_batch(&c, p->batch);
     return c;
 }
 
@@ -108,7 +108,9 @@ static batchlas_status_t potrs_buffer_size(batchlas_handle_t h, problem_t p, siz
     batchlas_check_enum(&c, "uplo", (int)p.uplo, 2);
     batchlas_check_not_negative(&c, "n", p.n);
     batchlas_check_not_negative(&c, "nrhs", p.nrhs);
-    batchlas_check_not_negative(&c, "batch", p.batch);
+    batchlas_check_extent(&c, "n", p.n, p.n);
+    batchlas_check_extent(&c, "nrhs", p.nrhs, p.n);
+    batchlas_check_batch(&c, p.batch);
     batchlas_check_result(&c, "bytes", bytes);
     if (c.status != BATCHLAS_SUCCESS)
         return c.status;

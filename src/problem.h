@@ -56,6 +56,9 @@ typedef struct {
     int64_t batch;
 } problem_t;
 
+/* So that an int, a double or a pointer for each item has a byte offset that fits in 64 bits. */
+#define MAX_BATCH (INT64_MAX / 16)
+
 static inline size_t scalar_size(scalar_type_t type) {
     return type == TYPE_S ? 4 : type == TYPE_Z ? 16 : 8;
 }

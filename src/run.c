@@ -51,8 +51,15 @@ batchlas_status_t batchlas_step_buffer_size(batchlas_handle_t h, const step_t *s
     if (!step->family->buffer_size)
         return BATCHLAS_SUCCESS;
     ++h->measuring;
-    const batchlas_status_t status = step->family->buffer_size(h, problem, bytes);
+    batchlas_status_t status = step->family->buffer_size(h, problem, bytes);
     --h->measuring;
+    if (status == BATCHLAS_SUCCESS && *bytes == ARENA_OVERFLOW) {
+        *bytes = 0;
+        status = batchlas_fail(h, BATCHLAS_OUT_OF_MEMORY,
+                               "%c%s: the workspace of family %s has more bytes than 64 bits count",
+                               scalar_letter(problem->type), step->operation->name,
+                               step->family->spelling);
+    }
     return status;
 }
 
@@ -97,11 +104,13 @@ batchlas_status_t batchlas_run_buffer_size(batchlas_handle_t h, const operation_
                                            const problem_t *problem, size_t *bytes) {
     step_t step;
     *bytes = 0;
+    const int current = batchlas_device_enter(h);
     ++h->measuring;
     batchlas_status_t status = choose(h, operation, problem, ANY_FAMILY, &step);
     if (status == BATCHLAS_SUCCESS)
         status = batchlas_step_buffer_size(h, &step, problem, bytes);
     --h->measuring;
+    batchlas_device_leave(current);
     return status;
 }
 

@@ -29,7 +29,7 @@ const operation_t batchlas_syrk_operation = {"syrk", "BATCHLAS_SYRK_ROUTE", key,
                                              sizeof families / sizeof *families};
 
 static bool is_empty(const problem_t *p) {
-    return p->n == 0 || p->batch == 0;
+    return p->n == 0 || p->batch <= 0;
 }
 
 static void check_shape(check_t *c, const problem_t *p) {
@@ -43,28 +43,31 @@ static void check_shape(check_t *c, const problem_t *p) {
     batchlas_check_not_negative(c, "k", p->k);
 }
 
-static const char *name_of(const problem_t *p) {
-    return scalar_is_complex(p->type) ? "herk" : "syrk";
-}
-
 static batchlas_status_t syrk(batchlas_handle_t h, problem_t p) {
     const bool plain = p.op_a == BATCHLAS_NO_TRANS;
     const bool used = !is_empty(&p);
-    check_t c = batchlas_check_begin(h, name_of(&p), p.type);
+    check_t c = batchlas_check_begin(h, scalar_is_complex(p.type) ? "herk" : "syrk", p.type);
     check_shape(&c, &p);
+    const bool multiplies = used && p.k > 0 && p.alpha[0] != 0.0;
     batchlas_check_operand(&c, 'A', &p.A, plain ? p.n : p.k, plain ? p.k : p.n, p.batch, READ,
-                           used && p.k > 0 && p.alpha[0] != 0.0);
+                           multiplies);
     batchlas_check_operand(&c, 'C', &p.C, p.n, p.n, p.batch, WRITTEN, used);
-    batchlas_check_not_negative(&c, "batch", p.batch);
+    batchlas_check_batch(&c, p.batch);
     if (c.status != BATCHLAS_SUCCESS || is_empty(&p))
         return c.status;
+    if (!multiplies)
+        place_unread(&p.A, &p.C);
     return batchlas_run(h, &batchlas_syrk_operation, &p);
 }
 
 static batchlas_status_t syrk_buffer_size(batchlas_handle_t h, problem_t p, size_t *bytes) {
-    check_t c = batchlas_check_begin(h, name_of(&p), p.type);
+    const bool complex_type = scalar_is_complex(p.type);
+    check_t c =
+        batchlas_check_begin(h, complex_type ? "herk_buffer_size" : "syrk_buffer_size", p.type);
     check_shape(&c, &p);
-    batchlas_check_not_negative(&c, "batch", p.batch);
+    batchlas_check_extent(&c, "k", p.k, p.n);
+    batchlas_check_extent(&c, "n", p.n, p.n);
+    batchlas_check_batch(&c, p.batch);
     batchlas_check_result(&c, "bytes", bytes);
     if (c.status != BATCHLAS_SUCCESS)
         return c.status;

@@ -126,10 +126,15 @@ batchlas_status_t batchlas_table_parse(const char *text, const char *file,
         const int count = split(line, words);
         if (count == 0)
             continue;
-        table_row_t *row = table->row_count < MAX_ROWS ? append_row(table, &capacity) : NULL;
-        if (!row) {
+        if (table->row_count == MAX_ROWS) {
             wrong = "too many rows";
             break;
+        }
+        table_row_t *row = append_row(table, &capacity);
+        if (!row) {
+            snprintf(error, error_size, "%s: no memory for its rows", file);
+            batchlas_table_free(table);
+            return BATCHLAS_OUT_OF_MEMORY;
         }
         *row = (table_row_t){.line = line_number};
         wrong = parse_row(words, count, is_spelling, context, row);

@@ -34,8 +34,8 @@ typedef struct {
 } table_t;
 
 /* Parses `text`; `file` only names it in errors. `is_spelling` says whether a ranked word names a
- * family. On BATCHLAS_ROUTE_UNAVAILABLE `error` is "file:line: what is wrong", and table is empty.
- */
+ * family. On BATCHLAS_ROUTE_UNAVAILABLE `error` is "file:line: what is wrong", on
+ * BATCHLAS_OUT_OF_MEMORY "file: ..."; then table is empty. */
 batchlas_status_t batchlas_table_parse(const char *text, const char *file,
                                        int (*is_spelling)(const void *context, const char *word),
                                        const void *context, table_t *table, char *error,

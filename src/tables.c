@@ -3,28 +3,54 @@
  * BATCHLAS_TUNED_DIR, else the embedded one, else, on a GPU, the nearest architecture's. */
 #include "handle.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { MAX_TABLE_BYTES = 16 << 20 };
 
-/* The whole file as a string; NULL if it cannot be read. */
-static char *read_text(const char *path) {
-    FILE *file = fopen(path, "rb");
+/* A folder or a pipe would not do, and opening the latter might wait for ever. */
+static bool is_file(const char *path) {
+    struct stat facts;
+    return stat(path, &facts) == 0 && S_ISREG(facts.st_mode);
+}
+
+static batchlas_status_t unusable(batchlas_handle_t h, const char *path, const char *why) {
+    return batchlas_fail(h, BATCHLAS_ROUTE_UNAVAILABLE, "%.400s: %s", path, why);
+}
+
+static batchlas_status_t out_of_memory(batchlas_handle_t h, const char *path) {
+    return batchlas_fail(h, BATCHLAS_OUT_OF_MEMORY, "%.400s: no memory for the table", path);
+}
+
+/* The whole file as a string. */
+static batchlas_status_t read_all(batchlas_handle_t h, const char *path, FILE *file, char **text) {
+    const long bytes = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
+    if (bytes > MAX_TABLE_BYTES)
+        return unusable(h, path, "the table is larger than 16 MiB");
+    if (bytes < 0 || fseek(file, 0, SEEK_SET) != 0)
+        return unusable(h, path, "the table cannot be read");
+    if (!(*text = malloc((size_t)bytes + 1)))
+        return out_of_memory(h, path);
+    const size_t got = fread(*text, 1, (size_t)bytes, file);
+    (*text)[got] = '\0';
+    if (got < (size_t)bytes)
+        return unusable(h, path, "the table cannot be read to its end");
+    return strlen(*text) < got ? unusable(h, path, "the table has a zero byte") : BATCHLAS_SUCCESS;
+}
+
+/* *text is NULL where there is no such file, and is the caller's to free in any case. */
+static batchlas_status_t read_text(batchlas_handle_t h, const char *path, char **text) {
+    *text = NULL;
+    errno = 0;
+    FILE *file = is_file(path) ? fopen(path, "rb") : NULL;
     if (!file)
-        return NULL;
-    char *text = NULL;
-    if (fseek(file, 0, SEEK_END) == 0) {
-        const long bytes = ftell(file);
-        if (bytes >= 0 && bytes <= MAX_TABLE_BYTES && (text = malloc((size_t)bytes + 1))) {
-            rewind(file);
-            const size_t got = fread(text, 1, (size_t)bytes, file);
-            text[got] = '\0';
-        }
-    }
+        return errno == ENOMEM ? out_of_memory(h, path) : BATCHLAS_SUCCESS;
+    const batchlas_status_t status = read_all(h, path, file, text);
     fclose(file);
-    return text;
+    return status;
 }
 
 /* The embedded table of this device or, on a GPU, of the architecture nearest to it. */
@@ -68,10 +94,16 @@ static batchlas_status_t load(batchlas_handle_t h, const operation_t *operation,
     char path[4096] = "";
     char *text = NULL;
     if (*directory) {
-        snprintf(path, sizeof path, "%s/%s.%s.txt", directory, operation->name, h->device_name);
-        text = read_text(path);
+        const int length =
+            snprintf(path, sizeof path, "%s/%s.%s.txt", directory, operation->name, h->device_name);
+        const batchlas_status_t read =
+            length < (int)sizeof path ? read_text(h, path, &text) : BATCHLAS_SUCCESS;
+        if (read != BATCHLAS_SUCCESS) {
+            free(text);
+            return read;
+        }
         if (!text)
-            batchlas_warn_once("%s cannot be read; using the library's own table", path);
+            batchlas_warn_once("%.400s cannot be read; using the library's own table", path);
     }
     const embedded_table_t *embedded = text ? NULL : find_embedded(h, operation->name);
     if (embedded)

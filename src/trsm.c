@@ -33,7 +33,7 @@ const operation_t batchlas_trsm_operation = {"trsm", "BATCHLAS_TRSM_ROUTE", key,
                                              sizeof families / sizeof *families};
 
 static bool is_empty(const problem_t *p) {
-    return p->m == 0 || p->n == 0 || p->batch == 0;
+    return p->m == 0 || p->n == 0 || p->batch <= 0;
 }
 
 static void check_shape(check_t *c, const problem_t *p) {
@@ -53,16 +53,20 @@ static batchlas_status_t trsm(batchlas_handle_t h, problem_t p, const void *alph
     const bool solves = used && (p.alpha[0] != 0.0 || p.alpha[1] != 0.0);
     batchlas_check_operand(&c, 'A', &p.A, order(&p), order(&p), p.batch, READ, solves);
     batchlas_check_operand(&c, 'B', &p.B, p.m, p.n, p.batch, WRITTEN, used);
-    batchlas_check_not_negative(&c, "batch", p.batch);
+    batchlas_check_batch(&c, p.batch);
     if (c.status != BATCHLAS_SUCCESS || is_empty(&p))
         return c.status;
+    if (!solves)
+        place_unread(&p.A, &p.B);
     return batchlas_run(h, &batchlas_trsm_operation, &p);
 }
 
 static batchlas_status_t trsm_buffer_size(batchlas_handle_t h, problem_t p, size_t *bytes) {
     check_t c = batchlas_check_begin(h, "trsm_buffer_size", p.type);
     check_shape(&c, &p);
-    batchlas_check_not_negative(&c, "batch", p.batch);
+    batchlas_check_extent(&c, p.side == BATCHLAS_LEFT ? "m" : "n", order(&p), order(&p));
+    batchlas_check_extent(&c, "n", p.n, p.m);
+    batchlas_check_batch(&c, p.batch);
     batchlas_check_result(&c, "bytes", bytes);
     if (c.status != BATCHLAS_SUCCESS)
         return c.status;

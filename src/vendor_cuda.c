@@ -79,7 +79,8 @@ static batchlas_status_t cublas_status(batchlas_handle_t h, cublasStatus_t statu
 
 /* ---- the vendors' handles ------------------------------------------------------------------ */
 
-/* Making one allocates, which would spoil a capture. */
+/* They are made when workspace is measured, before any step has written anything: where they cannot
+ * be had, all operands are as they were. Making one allocates, which would spoil a capture. */
 static batchlas_status_t make_state(batchlas_handle_t h, const char *library) {
     if (batchlas_device_is_capturing(h))
         return batchlas_fail(h, BATCHLAS_NOT_SUPPORTED,
@@ -202,11 +203,14 @@ static parts_t parts_of(int64_t batch, int64_t most) {
     return (parts_t){batch, (batch - 1) / most + 1};
 }
 
-/* Parts of which none needs more workspace than allowed, at `item` bytes an item. */
+/* Parts of which none needs more workspace than allowed, at `item` bytes an item; of one item at
+ * least, whatever it needs. */
 static parts_t parts_within_workspace(const problem_t *p, double item, int64_t most) {
     const double matrices = (double)scalar_size(p->type) * p->n * p->n * (double)p->batch;
     const double allowed = fmax(workspace_floor, workspace_share * matrices) / item;
-    return parts_of(p->batch, allowed < 1 ? 1 : allowed < (double)most ? (int64_t)allowed : most);
+    if (allowed < 1 || most < 1)
+        return parts_of(p->batch, 1);
+    return parts_of(p->batch, allowed < (double)most ? (int64_t)allowed : most);
 }
 
 static int64_t part_first(parts_t parts, int64_t part) {
@@ -240,7 +244,7 @@ static batchlas_status_t launch_parts(
 }
 
 static void **take_pointers(arena_t *arena, int64_t count) {
-    return arena_take(arena, (size_t)count * sizeof(void *));
+    return arena_take(arena, count, sizeof(void *));
 }
 
 /* As batchlas_vendor_pointers says. */
@@ -267,11 +271,11 @@ typedef struct {
 } potrf_batched_t;
 
 static potrf_batched_t potrf_batched_layout(const problem_t *p, arena_t *arena) {
-    const size_t triangle = (size_t)p->n * (size_t)(p->n - 1) / 2;
+    const size_t triangle = (size_t)p->n * (size_t)(p->n - 1) / 2 * scalar_size(p->type);
     potrf_batched_t layout;
     layout.pointers = take_pointers(arena, p->batch);
-    layout.info = arena_take(arena, (size_t)p->batch * sizeof(int));
-    layout.other_triangle = arena_take(arena, (size_t)p->batch * triangle * scalar_size(p->type));
+    layout.info = arena_take(arena, p->batch, sizeof(int));
+    layout.other_triangle = arena_take(arena, p->batch, triangle);
     return layout;
 }
 
@@ -283,12 +287,11 @@ static parts_t potrf_batched_parts(const problem_t *p) {
 batchlas_status_t batchlas_potrf_cusolver_batched_buffer_size(batchlas_handle_t h,
                                                               const problem_t *problem,
                                                               size_t *bytes) {
-    (void)h;
     arena_t arena = {0};
     const problem_t largest = part_of(problem, potrf_batched_parts(problem), 0);
     potrf_batched_layout(&largest, &arena);
     *bytes = arena.used;
-    return BATCHLAS_SUCCESS;
+    return open_cusolver(h);
 }
 
 static cusolverStatus_t potrf_batched(cusolverDnHandle_t cusolver, const problem_t *p,
@@ -373,8 +376,8 @@ static batchlas_status_t potrf_single_layout(batchlas_handle_t h, const problem_
         return opened;
     *layout = (potrf_single_t){.copy.ld = (p->n + columns_of - 1) / columns_of * columns_of};
     layout->copy_bytes = (size_t)layout->copy.ld * (size_t)p->n * scalar_size(p->type);
-    layout->copy.base = arena_take(arena, layout->copy_bytes);
-    layout->info = arena_take(arena, sizeof(int));
+    layout->copy.base = arena_take(arena, 1, layout->copy_bytes);
+    layout->info = arena_take(arena, 1, sizeof(int));
     const batchlas_status_t status =
         cusolver_status(h,
                         cusolverDnXpotrf_bufferSize(
@@ -382,11 +385,11 @@ static batchlas_status_t potrf_single_layout(batchlas_handle_t h, const problem_
                             p->n, data_type(p->type), layout->copy.base, layout->copy.ld,
                             data_type(p->type), &layout->work_bytes, &layout->host_bytes),
                         "Xpotrf_bufferSize");
-    layout->work = arena_take(arena, layout->work_bytes);
+    layout->work = arena_take(arena, 1, layout->work_bytes);
     const problem_t item = part_of(p, parts_of(p->batch, 1), 0);
     arena_t batched = {0};
     potrf_batched_layout(&item, &batched);
-    layout->second = arena_take(arena, batched.used);
+    layout->second = arena_take(arena, 1, batched.used);
     return status;
 }
 
@@ -395,9 +398,7 @@ batchlas_status_t batchlas_potrf_cusolver_single_buffer_size(batchlas_handle_t h
                                                              size_t *bytes) {
     arena_t arena = {0};
     potrf_single_t layout;
-    const int current = batchlas_device_enter(h);
     const batchlas_status_t status = potrf_single_layout(h, problem, &arena, &layout);
-    batchlas_device_leave(current);
     *bytes = arena.used;
     return status;
 }
@@ -505,11 +506,11 @@ static potrs_batched_t potrs_batched_layout(const problem_t *p, arena_t *arena) 
     potrs_batched_t layout;
     layout.a = take_pointers(arena, p->batch);
     layout.b = take_pointers(arena, p->batch);
-    layout.unwanted = arena_take(arena, (size_t)p->n * scalar_size(p->type));
-    layout.info = arena_take(arena, sizeof(int));
+    layout.unwanted = arena_take(arena, p->n, scalar_size(p->type));
+    layout.info = arena_take(arena, 1, sizeof(int));
     layout.factors = (operand_t){.stride = (int64_t)p->n * p->n, .ld = p->n};
     layout.factors.base =
-        arena_take(arena, (size_t)(p->batch * layout.factors.stride) * scalar_size(p->type));
+        arena_take(arena, p->batch, (size_t)layout.factors.stride * scalar_size(p->type));
     return layout;
 }
 
@@ -520,12 +521,11 @@ static parts_t potrs_batched_parts(const problem_t *p) {
 
 batchlas_status_t batchlas_potrs_cusolver_buffer_size(batchlas_handle_t h, const problem_t *problem,
                                                       size_t *bytes) {
-    (void)h;
     arena_t arena = {0};
     const problem_t largest = part_of(problem, potrs_batched_parts(problem), 0);
     potrs_batched_layout(&largest, &arena);
     *bytes = arena.used;
-    return BATCHLAS_SUCCESS;
+    return open_cusolver(h);
 }
 
 static cusolverStatus_t potrs_batched(cusolverDnHandle_t cusolver, const problem_t *p,
@@ -613,12 +613,11 @@ static trsm_batched_t trsm_batched_layout(const problem_t *p, arena_t *arena) {
 
 batchlas_status_t batchlas_trsm_cublas_buffer_size(batchlas_handle_t h, const problem_t *problem,
                                                    size_t *bytes) {
-    (void)h;
     arena_t arena = {0};
     const problem_t largest = part_of(problem, parts_of(problem->batch, MOST_ITEMS), 0);
     trsm_batched_layout(&largest, &arena);
     *bytes = arena.used;
-    return BATCHLAS_SUCCESS;
+    return open_cublas(h);
 }
 
 static cublasStatus_t trsm_batched(cublasHandle_t cublas, const problem_t *p,
@@ -689,12 +688,11 @@ static gemm_batched_t gemm_batched_layout(const problem_t *p, arena_t *arena) {
 
 batchlas_status_t batchlas_gemm_cublas_buffer_size(batchlas_handle_t h, const problem_t *problem,
                                                    size_t *bytes) {
-    (void)h;
     arena_t arena = {0};
     const problem_t largest = part_of(problem, parts_of(problem->batch, MOST_ITEMS), 0);
     gemm_batched_layout(&largest, &arena);
     *bytes = arena.used;
-    return BATCHLAS_SUCCESS;
+    return open_cublas(h);
 }
 
 static cublasStatus_t gemm_batched(cublasHandle_t cublas, const problem_t *p,
@@ -769,7 +767,7 @@ static syrk_blocks_t syrk_blocks_layout(const problem_t *p, arena_t *arena) {
     layout.pointers.b = take_pointers(arena, count);
     layout.pointers.c = take_pointers(arena, count);
     layout.products = (operand_t){.ld = layout.width, .stride = block * layout.blocks};
-    layout.products.base = arena_take(arena, (size_t)(count * block) * scalar_size(p->type));
+    layout.products.base = arena_take(arena, count, (size_t)block * scalar_size(p->type));
     return layout;
 }
 
@@ -781,12 +779,11 @@ static parts_t syrk_blocks_parts(const problem_t *p) {
 
 batchlas_status_t batchlas_syrk_cublas_buffer_size(batchlas_handle_t h, const problem_t *problem,
                                                    size_t *bytes) {
-    (void)h;
     arena_t arena = {0};
     const problem_t largest = part_of(problem, syrk_blocks_parts(problem), 0);
     syrk_blocks_layout(&largest, &arena);
     *bytes = arena.used;
-    return BATCHLAS_SUCCESS;
+    return open_cublas(h);
 }
 
 /* Blocks `step` rows and columns of C apart, `count` of them in every item. */

@@ -9,8 +9,6 @@
 #include <cblas.h>
 #include <lapacke.h>
 
-#include <stdlib.h>
-
 static inline int64_t tiles_in(int extent) {
     return (extent + VENDOR_TILE - 1) / VENDOR_TILE;
 }
@@ -52,17 +50,6 @@ static inline triangle_tile_t triangle_tile(int64_t tile) {
     return (triangle_tile_t){far, tile};
 }
 
-/* What the tiles of one call share. */
-typedef struct {
-    bool *out_of_memory;
-} plan_t;
-
-static void report_out_of_memory(const void *plan) {
-    bool *out_of_memory = ((const plan_t *)plan)->out_of_memory;
-#pragma omp atomic write
-    *out_of_memory = true;
-}
-
 /* LAPACKE_dpotrf_work, cblas_dgemm, ... of the body's type. */
 #define VENDOR_OF(prefix, letter, f)   prefix##letter##f
 #define VENDOR_WITH(prefix, letter, f) VENDOR_OF(prefix, letter, f)
@@ -81,14 +68,10 @@ static void report_out_of_memory(const void *plan) {
 
 static batchlas_status_t for_each(batchlas_handle_t h, const problem_t *p, int64_t tiles,
                                   double multiply_adds, tile_function_t *const function[4]) {
-    bool out_of_memory = false;
-    const plan_t plan = {&out_of_memory};
     batchlas_blas_threads_hold();
-    for_each_tile(p, tiles, multiply_adds, function[p->type], &plan);
+    for_each_tile(p, tiles, multiply_adds, function[p->type], h);
     batchlas_blas_threads_release();
-    return out_of_memory ? batchlas_fail(h, BATCHLAS_OUT_OF_MEMORY,
-                                         "no host memory for the copy of a triangle")
-                         : BATCHLAS_SUCCESS;
+    return BATCHLAS_SUCCESS;
 }
 
 LAUNCH(batchlas_potrf_lapack) {

@@ -7,8 +7,8 @@
 #define ARGUMENT(scalar) (scalar)
 #endif
 
-static void NAME(potrf_item)(const problem_t *p, const void *plan, int64_t item, int64_t tile) {
-    (void)plan;
+static void NAME(potrf_item)(const problem_t *p, const void *handle, int64_t item, int64_t tile) {
+    (void)handle;
     (void)tile;
     if (p->info_base > 0 && p->info[item])
         return;
@@ -30,70 +30,69 @@ static void NAME(potrf_item)(const problem_t *p, const void *plan, int64_t item,
         p->info[item] = info ? p->info_base + info : 0;
 }
 
-/* A triangular matrix as the vendor shall see it. */
-typedef struct {
-    const T *at;
-    int ld;
-    T *copy; /* to be freed */
-} NAME(triangle);
-
-/* The triangle of order n at `a`. The vendor would use the imaginary parts of its diagonal: where
- * they do not count and are not 0, which potrf never leaves, it gets a copy. */
-static bool NAME(open_triangle)(const problem_t *p, int n, int64_t item,
-                                NAME(triangle) * triangle) {
-    const T *a = ITEM(p->A, item);
-    const int64_t ld = p->A.ld;
-    *triangle = (NAME(triangle)){a, p->A.ld, NULL};
-#if IS_COMPLEX
+/* Whether the vendor, which would use the imaginary parts of A's diagonal, may see it: where they
+ * do not count they have to be 0, as potrf leaves them. */
+static bool NAME(has_vendor_diagonal)(const problem_t *p, int n, int64_t item) {
     bool is_real = true;
+#if IS_COMPLEX
+    const T *a = ITEM(p->A, item);
     for (int j = 0; p->real_diagonal && j < n; ++j)
-        is_real = is_real && __imag__ a[j * (ld + 1)] == 0;
-    if (is_real)
-        return true;
-    T *copy = malloc((size_t)n * (size_t)n * sizeof(T));
-    if (!copy)
-        return false;
-    for (int j = 0; j < n; ++j) {
-        const int first = p->uplo == BATCHLAS_LOWER ? j : 0;
-        const int last = p->uplo == BATCHLAS_LOWER ? n : j + 1;
-        for (int i = first; i < last; ++i)
-            copy[i + (int64_t)j * n] = a[i + j * ld];
-        copy[j + (int64_t)j * n] = FROM_REAL(REAL(a[j * (ld + 1)]));
-    }
-    *triangle = (NAME(triangle)){copy, n, copy};
+        is_real = is_real && __imag__ a[j * ((int64_t)p->A.ld + 1)] == 0;
 #else
-    (void)n;
-    (void)ld;
+    (void)p, (void)n, (void)item;
 #endif
-    return true;
+    return is_real;
 }
 
-static void NAME(potrs_tile)(const problem_t *p, const void *plan, int64_t item, int64_t tile) {
-    NAME(triangle) A;
-    if (!NAME(open_triangle)(p, p->n, item, &A)) {
-        report_out_of_memory(plan);
-        return;
-    }
+/* One item of a trsm by the library's own kernel. */
+static void NAME(native_trsm)(batchlas_handle_t h, problem_t trsm, int64_t item) {
+    trsm.A = operand_from_item(trsm.A, item, trsm.type);
+    trsm.B = operand_from_item(trsm.B, item, trsm.type);
+    trsm.skip = NULL;
+    trsm.batch = 1;
+    batchlas_trsm_tiled(h, &trsm, NULL);
+}
+
+static void NAME(potrs_tile)(const problem_t *p, const void *handle, int64_t item, int64_t tile) {
+    const bool lower = p->uplo == BATCHLAS_LOWER;
     const range_t columns = tile_range(tile, p->nrhs);
-    LAPACKE_POTRS(LAPACK_COL_MAJOR, uplo_letter(p->uplo), p->n, columns.length, A.at, A.ld,
-                  ITEM(p->B, item) + (int64_t)columns.first * p->B.ld, p->B.ld);
-    free(A.copy);
-}
-
-static void NAME(trsm_tile)(const problem_t *p, const void *plan, int64_t item, int64_t tile) {
-    const bool left = p->side == BATCHLAS_LEFT;
-    NAME(triangle) A;
-    if (!NAME(open_triangle)(p, left ? p->m : p->n, item, &A)) {
-        report_out_of_memory(plan);
+    if (NAME(has_vendor_diagonal)(p, p->n, item)) {
+        LAPACKE_POTRS(LAPACK_COL_MAJOR, uplo_letter(p->uplo), p->n, columns.length,
+                      ITEM(p->A, item), p->A.ld,
+                      ITEM(p->B, item) + (int64_t)columns.first * p->B.ld, p->B.ld);
         return;
     }
+    for (int pass = 0; pass < 2; ++pass) {
+        problem_t trsm = *p;
+        trsm.side = BATCHLAS_LEFT;
+        trsm.op_a = lower == (pass == 0) ? BATCHLAS_NO_TRANS : BATCHLAS_CONJ_TRANS;
+        trsm.diag = BATCHLAS_NON_UNIT;
+        trsm.m = p->n;
+        trsm.n = columns.length;
+        trsm.alpha[0] = 1.0;
+        trsm.B = operand_at(p->B, 0, columns.first);
+        NAME(native_trsm)((batchlas_handle_t)(uintptr_t)handle, trsm, item);
+    }
+}
+
+static void NAME(trsm_tile)(const problem_t *p, const void *handle, int64_t item, int64_t tile) {
+    const bool left = p->side == BATCHLAS_LEFT;
     const range_t range = tile_range(tile, left ? p->n : p->m);
-    const T alpha = SCALAR(p->alpha);
-    CBLAS_TRSM(CblasColMajor, left ? CblasLeft : CblasRight, cblas_uplo(p->uplo), cblas_op(p->op_a),
-               p->diag == BATCHLAS_UNIT ? CblasUnit : CblasNonUnit, left ? p->m : range.length,
-               left ? range.length : p->n, ARGUMENT(alpha), A.at, A.ld,
-               ITEM(p->B, item) + (left ? (int64_t)range.first * p->B.ld : range.first), p->B.ld);
-    free(A.copy);
+    const int m = left ? p->m : range.length;
+    const int n = left ? range.length : p->n;
+    const operand_t B = left ? operand_at(p->B, 0, range.first) : operand_at(p->B, range.first, 0);
+    if (NAME(has_vendor_diagonal)(p, left ? p->m : p->n, item)) {
+        const T alpha = SCALAR(p->alpha);
+        CBLAS_TRSM(CblasColMajor, left ? CblasLeft : CblasRight, cblas_uplo(p->uplo),
+                   cblas_op(p->op_a), p->diag == BATCHLAS_UNIT ? CblasUnit : CblasNonUnit, m, n,
+                   ARGUMENT(alpha), ITEM(p->A, item), p->A.ld, ITEM(B, item), p->B.ld);
+        return;
+    }
+    problem_t trsm = *p;
+    trsm.m = m;
+    trsm.n = n;
+    trsm.B = B;
+    NAME(native_trsm)((batchlas_handle_t)(uintptr_t)handle, trsm, item);
 }
 
 /* Where op(A)'s row `row` begins. */
@@ -106,8 +105,8 @@ static inline const T *NAME(column_of)(const T *b, int ld, batchlas_op_t op, int
     return b + (op == BATCHLAS_NO_TRANS ? (int64_t)column * ld : column);
 }
 
-static void NAME(gemm_tile)(const problem_t *p, const void *plan, int64_t item, int64_t tile) {
-    (void)plan;
+static void NAME(gemm_tile)(const problem_t *p, const void *handle, int64_t item, int64_t tile) {
+    (void)handle;
     const range_t rows = tile_range(tile % tiles_in(p->m), p->m);
     const range_t columns = tile_range(tile / tiles_in(p->m), p->n);
     const T alpha = SCALAR(p->alpha);
@@ -122,8 +121,8 @@ static void NAME(gemm_tile)(const problem_t *p, const void *plan, int64_t item, 
 }
 
 /* A tile on the diagonal is a syrk or herk; any other, a gemm. */
-static void NAME(syrk_tile)(const problem_t *p, const void *plan, int64_t item, int64_t tile) {
-    (void)plan;
+static void NAME(syrk_tile)(const problem_t *p, const void *handle, int64_t item, int64_t tile) {
+    (void)handle;
     const triangle_tile_t at = triangle_tile(tile);
     const bool lower = p->uplo == BATCHLAS_LOWER;
     const range_t rows = tile_range(lower ? at.far : at.near, p->n);

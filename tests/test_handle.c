@@ -5,6 +5,7 @@
 #include "harness/families.h"
 #include "harness/grid.h"
 #include "harness/reference.h"
+#include "harness/sanitizers.h"
 #include "harness/solves.h"
 
 #include <dlfcn.h>
@@ -104,6 +105,29 @@ static void a_handle_is_made_and_ended(void **state) {
     expect_works(h);
     assert_int_equal(batchlas_destroy(h), BATCHLAS_SUCCESS);
     assert_int_equal(batchlas_destroy(NULL), BATCHLAS_SUCCESS);
+}
+
+/* As long as its memory can be read, which a sanitizer does not allow. */
+static void a_destroyed_handle_is_refused(void **state) {
+    (void)state;
+#if HAVE_ADDRESS_SANITIZER || HAVE_THREAD_SANITIZER
+    skip();
+#else
+    batchlas_handle_t h = NULL;
+    size_t bytes = 0;
+    assert_int_equal(batchlas_create(&h, suite_device()), BATCHLAS_SUCCESS);
+    expect_works(h);
+    assert_int_equal(batchlas_destroy(h), BATCHLAS_SUCCESS);
+    assert_int_equal(batchlas_dpotrf(h, BATCHLAS_LOWER, 0, NULL, 1, 0, NULL, 0),
+                     BATCHLAS_INVALID_ARGUMENT);
+    assert_int_equal(batchlas_dpotrf_buffer_size(h, BATCHLAS_LOWER, 0, 0, &bytes),
+                     BATCHLAS_INVALID_ARGUMENT);
+    assert_int_equal(batchlas_set_nowait(h, 0), BATCHLAS_INVALID_ARGUMENT);
+    assert_int_equal(batchlas_wait(h), BATCHLAS_INVALID_ARGUMENT);
+    expect_error_says(h, "destroyed");
+    assert_int_equal(batchlas_destroy(h), BATCHLAS_INVALID_ARGUMENT);
+    expect_error_says(NULL, "destroyed");
+#endif
 }
 
 static void the_initial_device_is_the_host_by_both_its_names(void **state) {
@@ -429,6 +453,15 @@ static void pins_that_cannot_be_followed_are_errors(void **state) {
     }
 }
 
+static void a_sentence_stays_one_line_whatever_a_pin_holds(void **state) {
+    (void)state;
+    suite_setenv("BATCHLAS_POTRF_ROUTE", "no\nsuch\r\x1b[2Jfamily");
+    trial_t *t = trial_make(POTRF, TYPE_D, 8, 1, 3);
+    suite_expect_status(BATCHLAS_ROUTE_UNAVAILABLE, trial_call(suite_handle(), t), suite_handle());
+    expect_error_says(suite_handle(), "no?such??[2Jfamily");
+    trial_free(t);
+}
+
 static void an_empty_pin_is_no_pin(void **state) {
     (void)state;
     suite_setenv("BATCHLAS_POTRF_ROUTE", "");
@@ -700,6 +733,7 @@ static void an_event_is_fulfilled(void **state) {
 
 static const struct CMUnitTest tests[] = {
     suite_test(a_handle_is_made_and_ended),
+    suite_test(a_destroyed_handle_is_refused),
     suite_test(the_initial_device_is_the_host_by_both_its_names),
     suite_test(a_bad_device_number_gives_no_handle),
     suite_test(nowhere_to_put_the_handle_is_an_error),
@@ -714,6 +748,7 @@ static const struct CMUnitTest tests[] = {
     suite_test(a_workspace_of_buffer_size_is_enough_and_one_byte_less_is_not),
     suite_test(a_workspace_must_be_aligned),
     suite_test(pins_that_cannot_be_followed_are_errors),
+    suite_test(a_sentence_stays_one_line_whatever_a_pin_holds),
     suite_test(an_empty_pin_is_no_pin),
     suite_test(a_vendor_pin_of_posv_warns_once_and_goes_auto),
     suite_test(coverage_has_a_row_for_every_call_that_ran),

@@ -39,7 +39,8 @@ static void remove_directory(const char path[PATH_SIZE], const char *file) {
 
 /* A handle that never touched a device. */
 static struct batchlas_handle_s gpu_handle(int architecture) {
-    struct batchlas_handle_s h = {.facts = {.is_gpu = true, .architecture = architecture}};
+    struct batchlas_handle_s h = {.alive = HANDLE_ALIVE,
+                                  .facts = {.is_gpu = true, .architecture = architecture}};
     snprintf(h.device_name, sizeof h.device_name, "sm_%d", architecture);
     return h;
 }
@@ -156,7 +157,7 @@ static void a_gpu_without_one_borrows_the_nearest_with_one_warning(void **state)
 /* A host of another name has no table, though GPUs and `host` have. */
 static void a_host_never_borrows(void **state) {
     (void)state;
-    struct batchlas_handle_s h = {.facts = {.is_gpu = false}, .device_name = "elsewhere"};
+    struct batchlas_handle_s h = {.alive = HANDLE_ALIVE, .device_name = "elsewhere"};
     lookup_t lookup = {&h, &batchlas_potrf_operation, NULL, BATCHLAS_DEVICE_ERROR};
     assert_int_equal(warnings_of(&lookup), 0);
     suite_expect_success(lookup.status, &h);
@@ -247,6 +248,46 @@ static void a_malformed_row_fails_every_call_with_file_and_line(void **state) {
     remove_directory(path, "potrf.host.txt");
 }
 
+/* A file that is no table's text is as wrong as a malformed row. */
+static void a_table_with_a_zero_byte_or_too_large_is_refused(void **state) {
+    (void)state;
+    static const char *const words[] = {"zero byte", "16 MiB"};
+    char path[PATH_SIZE], file[2 * PATH_SIZE];
+    make_directory(path, "no-text", "potrf.host.txt", "d lower - 7 1 1 blocked mine\n");
+    snprintf(file, sizeof file, "%s/potrf.host.txt", path);
+    suite_setenv("BATCHLAS_TUNED_DIR", path);
+    for (int i = 0; i < 2; ++i) {
+        double A[1] = {4};
+        assert_int_equal(truncate(file, i ? (16 << 20) + 1 : 64), 0);
+        suite_expect_status(BATCHLAS_ROUTE_UNAVAILABLE,
+                            batchlas_dpotrf(suite_handle(), BATCHLAS_LOWER, 1, A, 1, 1, NULL, 1),
+                            suite_handle());
+        if (!strstr(batchlas_last_error(suite_handle()), words[i]))
+            suite_fail("no %s in: %s", words[i], batchlas_last_error(suite_handle()));
+        assert_true(A[0] == 4);
+    }
+    remove_directory(path, "potrf.host.txt");
+}
+
+/* Nobody writes to the pipe: a library that opened it would wait for ever. */
+static void a_folder_or_a_pipe_is_no_table(void **state) {
+    (void)state;
+    for (int pipe = 0; pipe < 2; ++pipe) {
+        char path[PATH_SIZE], file[2 * PATH_SIZE];
+        make_directory(path, pipe ? "pipe" : "folder", NULL, NULL);
+        snprintf(file, sizeof file, "%s/potrf.host.txt", path);
+        assert_int_equal(pipe ? mkfifo(file, 0600) : mkdir(file, 0700), 0);
+        suite_setenv("BATCHLAS_TUNED_DIR", path);
+        lookup_t lookup = {suite_handle(), &batchlas_potrf_operation, NULL, BATCHLAS_DEVICE_ERROR};
+        suite_case("a %s", pipe ? "pipe" : "folder");
+        assert_int_equal(warnings_of(&lookup), 1);
+        assert_int_equal(lookup.status, BATCHLAS_SUCCESS);
+        expect_rows_of(lookup.table, "potrf", "host");
+        remove(file);
+        remove_directory(path, NULL);
+    }
+}
+
 /* ---- what a table says is what runs --------------------------------------------------------- */
 
 typedef struct {
@@ -303,6 +344,8 @@ static const struct CMUnitTest tests[] = {
     suite_test(a_directory_takes_the_place_of_the_librarys_tables),
     suite_test(a_directory_without_the_table_gives_the_librarys_with_one_warning),
     suite_test(a_malformed_row_fails_every_call_with_file_and_line),
+    suite_test(a_table_with_a_zero_byte_or_too_large_is_refused),
+    suite_test(a_folder_or_a_pipe_is_no_table),
     suite_test(the_trace_shows_that_the_nearest_row_decides),
 };
 

@@ -13,7 +13,9 @@
  *
  * Shapes below are those of one item. Common ranges: n, m, k, nrhs, batch >= 0; a leading dimension
  * is at least max(1, rows); for batch > 1 a stride is at least ld * (columns - 1) + rows, and an
- * operand that is only read may also have stride 0, which shares it between all items.
+ * operand that is only read may also have stride 0, which shares it between all items. All offsets
+ * in bytes fit in 64 bits, and batch is less than 2^59. Pointers are multiples of the element's
+ * size; on the host, of the size of a complex element's part.
  * Checks run in the order of the arguments; on BATCHLAS_INVALID_ARGUMENT nothing was touched.
  */
 #ifndef BATCHLAS_BATCHLAS_H
@@ -65,7 +67,8 @@ typedef enum { BATCHLAS_LEFT = 0, BATCHLAS_RIGHT = 1 } batchlas_side_t;
 typedef enum { BATCHLAS_NO_TRANS = 0, BATCHLAS_TRANS = 1, BATCHLAS_CONJ_TRANS = 2 } batchlas_op_t;
 typedef enum { BATCHLAS_NON_UNIT = 0, BATCHLAS_UNIT = 1 } batchlas_diag_t;
 
-/* One handle serves one device and one thread at a time; several handles may be used at once. */
+/* One handle serves one device and one thread at a time; several handles may be used at once. One
+ * that was destroyed is BATCHLAS_INVALID_ARGUMENT as long as its memory has no other use. */
 typedef struct batchlas_handle_s *batchlas_handle_t;
 
 /* ---- library ------------------------------------------------------------------------------- */

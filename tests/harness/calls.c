@@ -34,6 +34,21 @@ bool has_buffer_size(routine_t routine) {
     return routine != POTRF_LOGDET;
 }
 
+/* Where the library shall look for a scalar. */
+static const void *at(const call_t *c, address_t address, const void *scalar) {
+    switch (address) {
+    case AS_GIVEN:
+        break;
+    case NULL_ADDRESS:
+        return NULL;
+    case ODD_ADDRESS:
+        return (const char *)scalar + 1;
+    case DEVICE_ADDRESS:
+        return c->device_address;
+    }
+    return scalar;
+}
+
 static batchlas_status_t potrf(batchlas_handle_t h, const call_t *c) {
     const problem_t *p = &c->p;
     switch (p->type) {
@@ -171,8 +186,8 @@ static batchlas_status_t trsm(batchlas_handle_t h, const call_t *c) {
     const problem_t *p = &c->p;
     const batchlas_complex_float alpha_c = (float)p->alpha[0] + (float)p->alpha[1] * I;
     const batchlas_complex_double alpha_z = p->alpha[0] + p->alpha[1] * I;
-    const batchlas_complex_float *const alpha_pc = c->no_alpha ? NULL : &alpha_c;
-    const batchlas_complex_double *const alpha_pz = c->no_alpha ? NULL : &alpha_z;
+    const batchlas_complex_float *const alpha_pc = at(c, c->alpha_at, &alpha_c);
+    const batchlas_complex_double *const alpha_pz = at(c, c->alpha_at, &alpha_z);
     switch (p->type) {
     case TYPE_S:
         return batchlas_strsm(h, p->side, p->uplo, p->op_a, p->diag, p->m, p->n, (float)p->alpha[0],
@@ -198,8 +213,8 @@ static batchlas_status_t trsm_array(batchlas_handle_t h, const call_t *c) {
     const problem_t *p = &c->p;
     const batchlas_complex_float alpha_c = (float)p->alpha[0] + (float)p->alpha[1] * I;
     const batchlas_complex_double alpha_z = p->alpha[0] + p->alpha[1] * I;
-    const batchlas_complex_float *const alpha_pc = c->no_alpha ? NULL : &alpha_c;
-    const batchlas_complex_double *const alpha_pz = c->no_alpha ? NULL : &alpha_z;
+    const batchlas_complex_float *const alpha_pc = at(c, c->alpha_at, &alpha_c);
+    const batchlas_complex_double *const alpha_pz = at(c, c->alpha_at, &alpha_z);
     switch (p->type) {
     case TYPE_S:
         return batchlas_strsm_array(h, p->side, p->uplo, p->op_a, p->diag, p->m, p->n,
@@ -225,12 +240,12 @@ static batchlas_status_t gemm(batchlas_handle_t h, const call_t *c) {
     const problem_t *p = &c->p;
     const batchlas_complex_float alpha_c = (float)p->alpha[0] + (float)p->alpha[1] * I;
     const batchlas_complex_double alpha_z = p->alpha[0] + p->alpha[1] * I;
-    const batchlas_complex_float *const alpha_pc = c->no_alpha ? NULL : &alpha_c;
-    const batchlas_complex_double *const alpha_pz = c->no_alpha ? NULL : &alpha_z;
+    const batchlas_complex_float *const alpha_pc = at(c, c->alpha_at, &alpha_c);
+    const batchlas_complex_double *const alpha_pz = at(c, c->alpha_at, &alpha_z);
     const batchlas_complex_float beta_c = (float)p->beta[0] + (float)p->beta[1] * I;
     const batchlas_complex_double beta_z = p->beta[0] + p->beta[1] * I;
-    const batchlas_complex_float *const beta_pc = c->no_beta ? NULL : &beta_c;
-    const batchlas_complex_double *const beta_pz = c->no_beta ? NULL : &beta_z;
+    const batchlas_complex_float *const beta_pc = at(c, c->beta_at, &beta_c);
+    const batchlas_complex_double *const beta_pz = at(c, c->beta_at, &beta_z);
     switch (p->type) {
     case TYPE_S:
         return batchlas_sgemm(h, p->op_a, p->op_b, p->m, p->n, p->k, (float)p->alpha[0], p->A.base,
@@ -256,12 +271,12 @@ static batchlas_status_t gemm_array(batchlas_handle_t h, const call_t *c) {
     const problem_t *p = &c->p;
     const batchlas_complex_float alpha_c = (float)p->alpha[0] + (float)p->alpha[1] * I;
     const batchlas_complex_double alpha_z = p->alpha[0] + p->alpha[1] * I;
-    const batchlas_complex_float *const alpha_pc = c->no_alpha ? NULL : &alpha_c;
-    const batchlas_complex_double *const alpha_pz = c->no_alpha ? NULL : &alpha_z;
+    const batchlas_complex_float *const alpha_pc = at(c, c->alpha_at, &alpha_c);
+    const batchlas_complex_double *const alpha_pz = at(c, c->alpha_at, &alpha_z);
     const batchlas_complex_float beta_c = (float)p->beta[0] + (float)p->beta[1] * I;
     const batchlas_complex_double beta_z = p->beta[0] + p->beta[1] * I;
-    const batchlas_complex_float *const beta_pc = c->no_beta ? NULL : &beta_c;
-    const batchlas_complex_double *const beta_pz = c->no_beta ? NULL : &beta_z;
+    const batchlas_complex_float *const beta_pc = at(c, c->beta_at, &beta_c);
+    const batchlas_complex_double *const beta_pz = at(c, c->beta_at, &beta_z);
     switch (p->type) {
     case TYPE_S:
         return batchlas_sgemm_array(h, p->op_a, p->op_b, p->m, p->n, p->k, (float)p->alpha[0],

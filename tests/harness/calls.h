@@ -9,10 +9,14 @@
 
 typedef enum { POTRF, POTRS, POSV, POTRF_LOGDET, TRSM, GEMM, SYRK, ROUTINE_COUNT } routine_t;
 
+/* What the complex types are given for the address of alpha or beta. */
+typedef enum { AS_GIVEN, NULL_ADDRESS, ODD_ADDRESS, DEVICE_ADDRESS } address_t;
+
 typedef struct {
     routine_t routine;
-    bool array;             /* the _array form, of p's operands' items */
-    bool no_alpha, no_beta; /* NULL where the complex types have their addresses */
+    bool array; /* the _array form, of p's operands' items */
+    address_t alpha_at, beta_at;
+    const void *device_address; /* for DEVICE_ADDRESS */
     problem_t p;
 } call_t;
 

@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "harness/matrices.h"
 
+#include "harness/sanitizers.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define HAVE_ADDRESS_SANITIZER 1
-#endif
-#elif defined(__SANITIZE_ADDRESS__)
-#define HAVE_ADDRESS_SANITIZER 1
-#endif
 #if HAVE_ADDRESS_SANITIZER
-#include <sanitizer/asan_interface.h>
 #include <sanitizer/lsan_interface.h>
 
 /* A small quarantine: the suites free large blocks all the time. */
@@ -25,9 +19,6 @@ const char *__asan_default_options(void) {
 const char *__lsan_default_suppressions(void) {
     return "leak:libomp\nleak:libgomp\n";
 }
-#else
-#define ASAN_POISON_MEMORY_REGION(address, bytes)   ((void)(address), (void)(bytes))
-#define ASAN_UNPOISON_MEMORY_REGION(address, bytes) ((void)(address), (void)(bytes))
 #endif
 
 enum { GUARD_ELEMENTS = 32, GUARD_INTS = 8, LEFT_IN_INTS = -77 };

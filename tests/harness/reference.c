@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "harness/reference.h"
 
+#include "harness/random.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,18 +77,11 @@ long double norm1(int rows, int columns, const wide_t *A) {
     return norm;
 }
 
-/* ---- random numbers (splitmix64) ------------------------------------------------------------ */
-
-static uint64_t next(uint64_t *state) {
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
+/* ---- random numbers ------------------------------------------------------------------------- */
 
 /* In [-1, 1). */
 static long double uniform(uint64_t *state) {
-    return (long double)(int64_t)next(state) * 0x1p-63L;
+    return (long double)(int64_t)random_next(state) * 0x1p-63L;
 }
 
 static wide_t random_element(scalar_type_t type, uint64_t *state) {
@@ -97,7 +92,7 @@ static wide_t random_element(scalar_type_t type, uint64_t *state) {
 /* Streams of neighbouring seeds are unrelated. */
 static uint64_t stream(uint64_t seed) {
     uint64_t state = seed * 0x2545f4914f6cdd1du + 1;
-    return next(&state);
+    return random_next(&state);
 }
 
 /* ---- matrices ------------------------------------------------------------------------------ */

@@ -42,6 +42,10 @@ const char *simulation_fault(void);
 const char *simulation_fault_kind(void);
 void simulation_forget_fault(void);
 
+/* Asked before every launch, which is refused at once where it says no. It always says yes; a test
+ * that wants launches to fail puts its own in its place. */
+bool simulation_grants_launch(void);
+
 /* ---- barriers -------------------------------------------------------------------------------- */
 
 typedef struct {

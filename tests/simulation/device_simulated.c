@@ -33,6 +33,10 @@ memory_verdict_t batchlas_device_memory(batchlas_handle_t h, const void *pointer
     return simulation_owns(pointer) ? MEMORY_OK : MEMORY_HOST;
 }
 
+bool batchlas_device_only(const void *pointer) {
+    return simulation_owns(pointer);
+}
+
 batchlas_status_t batchlas_device_alloc(batchlas_handle_t h, size_t bytes, void **memory) {
     *memory = simulation_alloc(bytes);
     return *memory

@@ -456,8 +456,8 @@ outcome launch(extent grid, extent block, size_t dynamic_shared_bytes, const ker
     const auto asked = m.dynamic_shared_allowed.find(call.kernel);
     const size_t allowed =
         asked == m.dynamic_shared_allowed.end() ? shared_limit_unasked : asked->second;
-    if (grid.x == 0 || grid.x > 0x7fffffffu || block.x == 0 || block.x > most_threads ||
-        dynamic_shared_bytes > std::max(allowed, shared_limit_unasked))
+    if (!simulation_grants_launch() || grid.x == 0 || grid.x > 0x7fffffffu || block.x == 0 ||
+        block.x > most_threads || dynamic_shared_bytes > std::max(allowed, shared_limit_unasked))
         return outcome::refused;
     m.call = &call;
     m.threads = block.x;
