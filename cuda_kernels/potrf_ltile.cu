@@ -621,7 +621,7 @@ batchlas_status_t batchlas_potrf_ltile_cuda_buffer_size(batchlas_handle_t h,
     (void)h;
     arena_t arena = {};
     if (!problem->info)
-        arena_take(&arena, static_cast<size_t>(problem->batch) * sizeof(int));
+        arena_take(&arena, problem->batch, sizeof(int));
     *bytes = arena.used;
     return BATCHLAS_SUCCESS;
 }

@@ -55,10 +55,10 @@ BUFFER_SIZE(batchlas_posv_blocked_buffer_size); /* src/posv.c: potrf, then potrs
 LAUNCH(batchlas_posv_blocked);
 
 /* trsm, gemm, syrk and herk: portable tiles on host and device, and the vendors' */
-LAUNCH(batchlas_trsm_tiled);             /* offload_kernels/trsm_tiled.c */
-LAUNCH(batchlas_gemm_tiled);             /* offload_kernels/gemm_tiled.c */
-LAUNCH(batchlas_syrk_tiled);             /* offload_kernels/syrk_tiled.c */
-CAN_RUN(batchlas_trsm_strips_can_run);   /* cuda_kernels/trsm_strips.cu */
+LAUNCH(batchlas_trsm_tiled);           /* offload_kernels/trsm_tiled.c */
+LAUNCH(batchlas_gemm_tiled);           /* offload_kernels/gemm_tiled.c */
+LAUNCH(batchlas_syrk_tiled);           /* offload_kernels/syrk_tiled.c */
+CAN_RUN(batchlas_trsm_strips_can_run); /* cuda_kernels/trsm_strips.cu */
 LAUNCH(batchlas_trsm_strips);
 CAN_RUN(batchlas_gemm_register_can_run); /* cuda_kernels/gemm_register.cu */
 LAUNCH(batchlas_gemm_register);

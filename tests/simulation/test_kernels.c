@@ -698,9 +698,12 @@ static void every_barrier_is_needed(void **state) {
 }
 
 static const struct CMUnitTest tests[] = {
-    suite_test(schedules_do_not_matter_to_potrf), suite_test(schedules_do_not_matter_to_posv),
-    suite_test(schedules_do_not_matter_to_gemm),  suite_test(schedules_do_not_matter_to_syrk),
-    suite_test(schedules_do_not_matter_to_potrs), suite_test(schedules_do_not_matter_to_trsm),
+    suite_test(schedules_do_not_matter_to_potrf),
+    suite_test(schedules_do_not_matter_to_posv),
+    suite_test(schedules_do_not_matter_to_gemm),
+    suite_test(schedules_do_not_matter_to_syrk),
+    suite_test(schedules_do_not_matter_to_potrs),
+    suite_test(schedules_do_not_matter_to_trsm),
     suite_test(probes_are_right),
     suite_test(every_barrier_is_needed),
 };
