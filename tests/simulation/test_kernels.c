@@ -70,7 +70,7 @@ enum { LEAF_BASE = 64 };
 enum { DISTINCT = 5 }; /* prime to the matrices of a block, so that each fails somewhere */
 
 /* One of five matrices fails, at a place that n decides. Kept, for the same ones come again. */
-static const spd_t *potrf_matrices(scalar_type_t type, int n) {
+static spd_t *potrf_matrices(scalar_type_t type, int n) {
     static spd_t made[4 * COUNT(probes)];
     static int next;
     for (int i = 0; i < COUNT(made); ++i)
@@ -106,7 +106,7 @@ static batchlas_status_t run_potrf(const subject_t *subject, bool judged, matric
     const bool leaf = subject->form >= 2;
     /* Blocks full of small matrices, and a block that is not. */
     const int64_t batch = n <= 9 ? 37 : n <= 33 ? 13 : 3;
-    const spd_t *s = potrf_matrices(subject->type, n);
+    spd_t *s = potrf_matrices(subject->type, n);
     matrices_t A = matrices_make(subject->type, n, n, batch, PADDED, triangle_of(uplo));
     A.real_diagonal = scalar_is_complex(subject->type);
     matrices_fill(&A, SENTINEL);
@@ -149,7 +149,7 @@ static batchlas_status_t run_posv(const subject_t *subject, bool judged, matrice
     const int nrhs = subject->form / 2 ? 6 : 1;
     const batchlas_uplo_t uplo = triangles[subject->form % 2];
     const int64_t batch = n <= 9 ? 37 : 13;
-    const spd_t *s = potrf_matrices(subject->type, n);
+    spd_t *s = potrf_matrices(subject->type, n);
     systems_t systems = systems_make(s, nrhs, (uint64_t)n);
     matrices_t A = matrices_make(subject->type, n, n, batch, PADDED, triangle_of(uplo));
     matrices_t B = matrices_make(subject->type, n, nrhs, batch, PADDED, ALL);
@@ -322,7 +322,7 @@ static const int potrs_orders[] = {1,  7,  8,  9,  15, 16, 17, 24,  31,  32,  33
 static const int widths[] = {1, 6, 13, 70};
 
 /* Kept, like potrf's matrices. */
-static const spd_t *potrs_factors(scalar_type_t type, int n) {
+static spd_t *potrs_factors(scalar_type_t type, int n) {
     static spd_t made[4 * COUNT(probes)];
     static int next;
     for (int i = 0; i < COUNT(made); ++i)
@@ -345,7 +345,7 @@ static batchlas_status_t run_potrs(const subject_t *subject, bool judged, matric
     const int nrhs = widths[subject->form / 2 % COUNT(widths)];
     /* Blocks full of small items, and a block that is not. */
     const int64_t batch = nrhs > 6 || n > 33 ? 3 : n <= 9 ? 37 : 13;
-    const spd_t *s = potrs_factors(subject->type, n);
+    spd_t *s = potrs_factors(subject->type, n);
     systems_t systems = systems_make(s, nrhs, (uint64_t)n + 1);
     matrices_t A = matrices_make(subject->type, n, n, batch, PADDED, triangle_of(uplo));
     matrices_t B = matrices_make(subject->type, n, nrhs, batch, PADDED, ALL);
