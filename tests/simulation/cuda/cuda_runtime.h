@@ -18,7 +18,8 @@
 #define __global__
 #define __device__
 #define __host__
-#define __forceinline__ inline // inlining would only take time to compile
+// Inlining would only take time to compile; each kernel keeps functions of its own all the same.
+#define __forceinline__ inline __attribute__((internal_linkage))
 #define __launch_bounds__(...)
 
 inline const simulation::extent &threadIdx = simulation::here.thread;
