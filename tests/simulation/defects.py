@@ -52,7 +52,7 @@ DEFECTS = [
         "minus_product_conj(a[i][k], a[i][j], l[k][j])",
         "potrf_tiny.cu"),
     Defect(
-        "the pivot is the original diagonal", "tiny_triangle.cuh", "factor",
+        "the pivot is the original diagonal", "tiny_triangle.cuh", "info",
         "minus_square(real_part(a[i][i]), l[i][j])",
         "real_part(a[i][i])",
         "potrf_tiny.cu"),
