@@ -41,6 +41,10 @@ void *allocate(int64_t count, size_t element) {
     return have(calloc(count > 0 ? (size_t)count : 1, element), count, element);
 }
 
+void *grow(void *memory, int64_t count, size_t element) {
+    return have(realloc(memory, (count > 0 ? (size_t)count : 1) * element), count, element);
+}
+
 /* What free_for_copies must know, in front of the memory; as long as a cache line. */
 typedef union {
     struct {

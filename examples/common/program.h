@@ -23,6 +23,9 @@ void require(batchlas_handle_t h, batchlas_status_t status);
 /* count elements of this many bytes, zeroed, or exit. */
 void *allocate(int64_t count, size_t element);
 
+/* Memory of allocate, or NULL, with room for count elements; what is new is not set. */
+void *grow(void *memory, int64_t count, size_t element);
+
 /* The same for arrays that are copied to a device and back: pinned, where OpenMP's runtime can, so
  * that copies run at full speed and in the background. */
 void *allocate_for_copies(int64_t count, size_t element, int device);
