@@ -134,7 +134,7 @@ __global__ void __launch_bounds__(bucket::threads, bucket::blocks) solve(tiny_ar
     a.n = arguments.n;
     a.template load<upper>(item, ld, alive);
     if constexpr (upper)
-        a.template transpose<true>(shared.factor);
+        a.template transpose<true>(shared.factor.block);
     const unsigned others = a.factor(shared.factor.panels);
     const bool ordinary = alive && !(others >> threadIdx.x % warp_lanes & 1);
 
@@ -150,7 +150,7 @@ __global__ void __launch_bounds__(bucket::threads, bucket::blocks) solve(tiny_ar
         if (nrhs > count)
             store_right<upper>(a, right + r * ldb, ldb, nrhs - r, ordinary, b);
     }
-    a.template transpose<false>(shared.factor);
+    a.template transpose<false>(shared.factor.block);
     if (upper && ordinary)
         a.template store<true>(item, ld);
 #pragma unroll 1
@@ -166,7 +166,7 @@ __global__ void __launch_bounds__(bucket::threads, bucket::blocks) solve(tiny_ar
     int failed = 0;
     if (__builtin_expect(others != 0, 0)) {
         const bool wanted = alive && !ordinary;
-        failed = factor_any<lanes>(item, upper ? ld : 1, upper ? 1 : ld, a.n, a.q, wanted);
+        failed = factor_any<lanes>(item, upper ? ld : 1, upper ? 1 : ld, 0, a.n, a.q, wanted);
         warp_barrier();
         if (wanted && failed == 0)
             solve_any<upper, lanes>(item, ld, a.n, right, ldb, nrhs, a.q);

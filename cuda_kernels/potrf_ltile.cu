@@ -38,7 +38,7 @@ template <> struct geometry_of<double> {
     static constexpr geometry value = {64, 8, 1, 1, 8, true};
 };
 template <> struct geometry_of<complex_of<float>> {
-    static constexpr geometry value = {32, 12, 1, 4, 4, false};
+    static constexpr geometry value = {32, 12, 1, 1, 16, false};
 };
 template <> struct geometry_of<complex_of<double>> {
     static constexpr geometry value = {32, 8, 1, 1, 8, true};
@@ -72,6 +72,21 @@ template <class T, bool upper> struct triangle_of {
     }
 };
 
+/* Which of the eight columns of four rows a lane moves where an upper triangle's block is turned.
+ * With the padding above, lanes that access shared memory together, 128 bytes of them, then meet no
+ * bank twice: in double precision four columns of 128 / 4 / sizeof(T) rows. */
+template <class T> struct turned {
+    static constexpr int columns = sizeof(real_of<T>) == 8 ? 4 : panel;
+    static constexpr int rows = 128 / static_cast<int>(sizeof(T)) / columns;
+
+    __device__ __forceinline__ static int column(int lane) {
+        return lane % columns + lane / (columns * rows) * columns % panel;
+    }
+    __device__ __forceinline__ static int row(int lane) {
+        return lane / columns % rows + lane / (panel * rows) * rows;
+    }
+};
+
 /* Begins to copy the panel whose first element is `from`: its rows from `skipped` to `there`, which
  * are all its matrix has, and the first of its columns; `warps` warps share the work. */
 template <class T, int rows, bool upper>
@@ -82,9 +97,9 @@ __device__ __forceinline__ void begin_panel(staged_panel<T, rows> &to, const T *
     const int lane = static_cast<int>(threadIdx.x) % warp_lanes;
     if constexpr (upper) {
         constexpr int together = warp_lanes / panel;
-        const int k = lane % panel;
+        const int k = turned<T>::column(lane);
         const int step = together * warps;
-        int i = skipped + lane / panel + together * warp;
+        int i = skipped + turned<T>::row(lane) + together * warp;
         T *shared = &to.at[k][i];
         from += k + i * ld;
         const int64_t down = step * ld;
@@ -199,9 +214,9 @@ __device__ __forceinline__ void store_transposed(const triangle_of<T, true> &a, 
                                                  const staged_panel<T, rows> &staged, int from,
                                                  int to, int diagonal) {
     const int lane = static_cast<int>(threadIdx.x) % warp_lanes;
-    const int k = lane % panel;
+    const int k = turned<T>::column(lane);
 #pragma unroll 4
-    for (int i = from + lane / panel; i < to; i += warp_lanes / panel)
+    for (int i = from + turned<T>::row(lane); i < to; i += warp_lanes / panel)
         if (i - diagonal >= k)
             *a.at(row + i, column + k) = staged.at[k][i];
 }

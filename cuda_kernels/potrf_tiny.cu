@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* potrf for small orders: a few lanes hold a matrix in their registers. */
 #include "families.h"
-#include "tiny_triangle.cuh"
+#include "rolled_triangle.cuh"
 
 extern "C" {
 #include "device.h"
@@ -14,23 +14,28 @@ namespace {
 template <class T> struct table;
 template <> struct table<float> {
     static constexpr tiny_geometry rows[] = {
-        {1, 4, 4, 4, 4, 8},   {5, 8, 4, 4, 4, 8},   {9, 12, 8, 4, 2, 12},  {13, 16, 8, 4, 2, 10},
-        {17, 20, 8, 4, 2, 8}, {21, 24, 8, 4, 2, 8}, {25, 28, 16, 4, 2, 6}, {29, 32, 16, 4, 2, 6}};
+        {1, 4, 4, 4, 4, 8},       {5, 8, 4, 4, 4, 12},       {9, 12, 8, 4, 2, 12},
+        {13, 16, 8, 4, 2, 10},    {17, 20, 8, 4, 2, 8},      {21, 24, 8, 4, 2, 8},
+        {25, 28, 16, 4, 2, 6},    {29, 32, 16, 4, 2, 6},     {33, 40, 8, 4, 2, 5, 8},
+        {41, 48, 16, 4, 2, 6, 8}, {49, 64, 32, 4, 2, 8, 16}, {65, 96, 32, 4, 2, 4, 16}};
 };
 template <> struct table<double> {
     static constexpr tiny_geometry rows[] = {
-        {1, 4, 4, 4, 4, 8},   {5, 8, 4, 4, 4, 8},   {9, 12, 8, 4, 2, 8},   {13, 16, 8, 4, 2, 6},
-        {17, 20, 8, 4, 2, 6}, {21, 24, 8, 4, 2, 4}, {25, 28, 16, 2, 2, 6}, {29, 32, 16, 2, 2, 6}};
+        {1, 4, 4, 4, 4, 8},       {5, 8, 4, 4, 4, 8},       {9, 12, 8, 4, 2, 8},
+        {13, 16, 8, 4, 2, 6},     {17, 20, 8, 4, 2, 6},     {21, 24, 8, 4, 2, 4, 8},
+        {25, 32, 16, 4, 2, 6, 8}, {33, 48, 16, 4, 2, 4, 8}, {49, 64, 32, 4, 2, 4, 16}};
 };
 template <> struct table<complex_of<float>> {
     static constexpr tiny_geometry rows[] = {
-        {1, 4, 4, 4, 4, 8},   {5, 8, 4, 4, 4, 4},   {9, 12, 8, 4, 2, 8},   {13, 16, 8, 4, 2, 6},
-        {17, 20, 8, 4, 2, 6}, {21, 24, 8, 4, 2, 4}, {25, 28, 16, 2, 2, 6}, {29, 32, 16, 2, 2, 6}};
+        {1, 4, 4, 4, 4, 8},       {5, 8, 4, 4, 4, 4},       {9, 12, 8, 4, 2, 8},
+        {13, 16, 8, 4, 2, 6},     {17, 20, 8, 4, 2, 6},     {21, 24, 8, 4, 2, 4, 8},
+        {25, 32, 16, 4, 2, 6, 8}, {33, 48, 16, 4, 2, 4, 8}, {49, 64, 32, 4, 2, 4, 16}};
 };
 template <> struct table<complex_of<double>> {
-    static constexpr tiny_geometry rows[] = {
-        {1, 4, 4, 4, 4, 6},   {5, 8, 4, 4, 4, 4},   {9, 12, 8, 4, 2, 6},   {13, 16, 8, 4, 2, 4},
-        {17, 20, 8, 2, 2, 4}, {21, 24, 8, 2, 2, 4}, {25, 28, 16, 2, 2, 4}, {29, 32, 16, 2, 2, 4}};
+    static constexpr tiny_geometry rows[] = {{1, 4, 4, 4, 4, 6},      {5, 8, 4, 4, 4, 4},
+                                             {9, 12, 8, 4, 2, 6},     {13, 16, 8, 4, 2, 4},
+                                             {17, 20, 8, 2, 2, 4},    {21, 24, 8, 2, 2, 4, 8},
+                                             {25, 32, 16, 2, 2, 4, 8}};
 };
 
 struct tiny_arguments {
@@ -41,11 +46,24 @@ struct tiny_arguments {
     int n;
 };
 
+/* How a bucket's matrices are held, and what each of them has in shared memory. */
+template <class T, class bucket, bool upper, bool rolled = (bucket::geometry.span > 0)>
+struct held_by {
+    using triangle = typename bucket::triangle;
+    using scratch = typename triangle::scratch;
+};
+template <class T, class bucket, bool upper> struct held_by<T, bucket, upper, true> {
+    static constexpr tiny_geometry g = bucket::geometry;
+    using triangle = rolled_triangle<T, g.order, g.least, g.lanes, g.panel, g.span>;
+    using scratch = typename triangle::template scratch<upper>;
+};
+
 template <class T, class bucket, bool upper>
 __global__ void __launch_bounds__(bucket::threads, bucket::blocks)
     factor(tiny_arguments arguments) {
     constexpr int lanes = bucket::lanes;
-    using scratch = typename bucket::triangle::scratch;
+    using held = held_by<T, bucket, upper>;
+    using scratch = typename held::scratch;
     const int place = static_cast<int>(threadIdx.x) / lanes;
     scratch &shared = shared_object<scratch[bucket::items]>()[place];
 
@@ -56,24 +74,30 @@ __global__ void __launch_bounds__(bucket::threads, bucket::blocks)
         alive = arguments.info[i] == 0;
     T *const item = item_of<T>(arguments.A, alive ? i : 0);
     const int64_t ld = arguments.A.ld;
+    const int n = arguments.n;
 
-    typename bucket::triangle a;
+    typename held::triangle a;
     a.q = static_cast<int>(threadIdx.x) % lanes;
-    a.n = arguments.n;
+    a.n = n;
     a.template load<upper>(item, ld, alive);
     if constexpr (upper)
-        a.template transpose<true>(shared);
-    const unsigned others = a.factor(shared.panels);
-    const bool ordinary = !(others >> threadIdx.x % warp_lanes & 1);
-    if constexpr (upper)
-        a.template transpose<false>(shared);
-    if (alive && ordinary)
-        a.template store<upper>(item, ld);
+        a.template transpose<true>(shared.block);
+    int done; // columns factored and stored
+    if constexpr (bucket::geometry.span > 0) {
+        done = a.template factor<upper>(shared.panels, item, ld, alive, n);
+    } else {
+        const unsigned others = a.factor(shared.panels);
+        done = others >> threadIdx.x % warp_lanes & 1 ? 0 : n;
+        if constexpr (upper)
+            a.template transpose<false>(shared.block);
+        if (alive && done == n)
+            a.template store<upper>(item, ld);
+    }
 
     int failed = 0;
-    if (__builtin_expect(others != 0, 0))
-        failed =
-            factor_any<lanes>(item, upper ? ld : 1, upper ? 1 : ld, a.n, a.q, alive && !ordinary);
+    if (__builtin_expect(lanes_where(done < n) != 0, 0))
+        failed = factor_any<lanes>(item, upper ? ld : 1, upper ? 1 : ld, done, n, a.q,
+                                   alive && done < n);
     if (alive && a.q == 0 && arguments.info && (failed || arguments.info_base == 0))
         arguments.info[i] = failed ? arguments.info_base + failed : 0;
 }
@@ -83,10 +107,10 @@ __global__ void __launch_bounds__(bucket::threads, bucket::blocks)
 bool batchlas_potrf_tiny_cuda_can_run(const problem_t *problem, const device_facts_t *facts,
                                       const char **reason) {
     (void)facts;
-    if (problem->n <= tiny_max_order<table<float>>)
-        return true;
-    *reason = "tiny serves orders up to 32";
-    return false;
+    *reason = "tiny serves orders up to 96 (s), 64 (d, c) and 32 (z)";
+    return with_scalar(problem->type, [&](auto scalar) {
+        return problem->n <= tiny_max_order<table<decltype(scalar)>>;
+    });
 }
 
 batchlas_status_t batchlas_potrf_tiny_cuda(batchlas_handle_t h, const problem_t *problem,

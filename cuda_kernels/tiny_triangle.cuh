@@ -15,6 +15,7 @@ struct tiny_geometry {
     int panel;        // columns factored at a time
     int warps;        // warps of a block
     int blocks;       // blocks that an SM should hold, which bounds the registers
+    int span = 0;     // columns whose panels share their code (rolled_triangle.cuh); 0: none do
 };
 
 /* The lower triangle of a Hermitian matrix, of which lane q of `lanes` holds the rows q, q + lanes,
@@ -42,12 +43,15 @@ template <class T, int N, int least, int lanes, int panel> struct tiny_triangle 
                 at[h * plane + row] = g;
             }
         }
+        __device__ __forceinline__ const granule<T> &part(int row, int h) const {
+            return at[h * plane + row];
+        }
         /* The first `wanted` elements, and what shares a granule with them. */
         __device__ __forceinline__ void get(int row, T (&to)[panel], int wanted = panel) const {
 #pragma unroll
             for (int h = 0; h < panel / length; ++h)
                 if (h * length < wanted) {
-                    const granule<T> g = at[h * plane + row];
+                    const granule<T> g = part(row, h);
 #pragma unroll
                     for (int e = 0; e < length; ++e)
                         to[h * length + e] = g.at[e];
@@ -118,7 +122,7 @@ template <class T, int N, int least, int lanes, int panel> struct tiny_triangle 
     }
 
     /* From the rows of an upper triangle to the rows of its transpose, or back. */
-    template <bool to_lower> __device__ __forceinline__ void transpose(scratch &shared) {
+    template <bool to_lower> __device__ __forceinline__ void transpose(T *block) {
 #pragma unroll
         for (int i = 0; i < owned; ++i)
 #pragma unroll
@@ -128,17 +132,17 @@ template <class T, int N, int least, int lanes, int panel> struct tiny_triangle 
                 if constexpr (to_lower) {
 #pragma unroll
                     for (int c = 0; c < lanes && lanes * j + c < N; ++c)
-                        shared.block[c * block_stride + q] = x[i][lanes * j + c];
+                        block[c * block_stride + q] = x[i][lanes * j + c];
                 } else {
-                    put_row(shared.block, x[j], i);
+                    put_row(block, x[j], i);
                 }
                 warp_barrier();
                 if constexpr (to_lower) {
-                    get_row(shared.block, x[j], i);
+                    get_row(block, x[j], i);
                 } else {
 #pragma unroll
                     for (int c = 0; c < lanes && lanes * j + c < N; ++c)
-                        x[i][lanes * j + c] = shared.block[c * block_stride + q];
+                        x[i][lanes * j + c] = block[c * block_stride + q];
                 }
             }
         warp_barrier();
@@ -191,32 +195,25 @@ template <class T, int N, int least, int lanes, int panel> struct tiny_triangle 
         return ordinary;
     }
 
-    /* Columns first ... first + panel - 1 of the factor, and their part in all columns beyond. The
-     * lanes whose matrices had other than ordinary pivots, which makes the factor void. */
-    template <int first> __device__ __forceinline__ unsigned factor_panel(panel_buffers &shared) {
-        constexpr int home = first / lanes; // the own rows of the diagonal block
-        constexpr int beyond = first + panel;
-        T own[owned][panel];
-#pragma unroll
-        for (int i = home; i < owned; ++i)
-#pragma unroll
-            for (int c = 0; c < panel; ++c)
-                own[i][c] = x[i][first + c];
-        const int row_of_diagonal = q - first % lanes;
+    /* From the own rows of a panel, updated by all columns before, to those of the factor; the
+     * panel's diagonal block is among the own rows `home`, of which this is the row_of_diagonal-th.
+     * Whether all pivots were ordinary; otherwise the result is void. */
+    template <int home>
+    __device__ __forceinline__ static bool finish_panel(T (&own)[owned][panel], int row_of_diagonal,
+                                                        panel_rows<panel> &diagonal,
+                                                        pivot<R> (&pivots)[panel]) {
         if (row_of_diagonal >= 0 && row_of_diagonal < panel)
-            shared.diagonal.put(row_of_diagonal, own[home]);
+            diagonal.put(row_of_diagonal, own[home]);
         warp_barrier();
 
         T a[panel][panel], l[panel][panel];
-        pivot<R> pivots[panel];
 #pragma unroll
         for (int r = 0; r < panel; ++r)
-            shared.diagonal.get(r, a[r], r + 1);
-        // The vote also keeps the compiler from holding all pivots until the end.
-        const unsigned others = lanes_where(!factor_diagonal(a, l, pivots));
+            diagonal.get(r, a[r], r + 1);
+        const bool ordinary = factor_diagonal(a, l, pivots);
 
 #pragma unroll
-        for (int i = home; i < owned; ++i) {
+        for (int i = home; i < owned; ++i)
 #pragma unroll
             for (int c = 0; c < panel; ++c) {
 #pragma unroll
@@ -224,15 +221,35 @@ template <class T, int N, int least, int lanes, int panel> struct tiny_triangle 
                     own[i][c] = minus_product_conj(own[i][c], own[i][k], l[c][k]);
                 own[i][c] = scaled(pivots[c].inverse, own[i][c]);
             }
-            // The rows of the diagonal block came out right but for the diagonal itself.
-            if (i == home)
+        // The rows of the diagonal block came out right but for the diagonal itself.
 #pragma unroll
-                for (int c = 0; c < panel; ++c) {
-                    own[i][c] =
-                        choose(row_of_diagonal == c, from_real<T>(pivots[c].root), own[i][c]);
-                    if (row_of_diagonal == c)
-                        inverse[i] = pivots[c].inverse;
-                }
+        for (int c = 0; c < panel; ++c)
+            own[home][c] = choose(row_of_diagonal == c, from_real<T>(pivots[c].root), own[home][c]);
+        return ordinary;
+    }
+
+    /* Columns first ... first + panel - 1 of the factor, and their part in all columns beyond. The
+     * lanes whose matrices had other than ordinary pivots, which makes the factor void. */
+    template <int first> __device__ __forceinline__ unsigned factor_panel(panel_buffers &shared) {
+        constexpr int home = first / lanes;
+        constexpr int beyond = first + panel;
+        T own[owned][panel];
+        pivot<R> pivots[panel];
+        const int row_of_diagonal = q - first % lanes;
+#pragma unroll
+        for (int i = home; i < owned; ++i)
+#pragma unroll
+            for (int c = 0; c < panel; ++c)
+                own[i][c] = x[i][first + c];
+        // The vote also keeps the compiler from holding all pivots until the end.
+        const unsigned others =
+            lanes_where(!finish_panel<home>(own, row_of_diagonal, shared.diagonal, pivots));
+#pragma unroll
+        for (int c = 0; c < panel; ++c)
+            if (row_of_diagonal == c)
+                inverse[home] = pivots[c].inverse;
+#pragma unroll
+        for (int i = home; i < owned; ++i) {
             if (lanes * (i + 1) > beyond)
                 shared.solved.put(q + lanes * i, own[i]);
 #pragma unroll
@@ -401,17 +418,18 @@ template <class T, class Table, int at = 0, class Call> int with_bucket(int n, C
     return call(bucket{});
 }
 
-/* Cholesky of an item where it lies, for any pivots, by `lanes` lanes, of which this is q. The
- * 1-based column of the first pivot that is not positive, where it stops, or 0. `down` and `right`
- * lead to the next row and column. Lanes with nothing to do keep the others company. */
+/* Cholesky of an item where it lies, for any pivots, by `lanes` lanes, of which this is q; the
+ * columns before `first` are done. The 1-based column of the first pivot that is not positive,
+ * where it stops, or 0. `down` and `right` lead to the next row and column. Lanes with nothing to
+ * do keep the others company. */
 template <int lanes, class T>
-__device__ __forceinline__ int factor_any(T *item, int64_t down, int64_t right, int n, int q,
-                                          bool wanted) {
+__device__ __forceinline__ int factor_any(T *item, int64_t down, int64_t right, int first, int n,
+                                          int q, bool wanted) {
     using R = real_of<T>;
     int failed = 0;
 #pragma unroll 1
     for (int j = 0; j < n; ++j) {
-        const bool goes_on = wanted && failed == 0;
+        const bool goes_on = wanted && j >= first && failed == 0;
         T *const pivot_row = item + j * down;
         R d = 1;
         if (goes_on) {

@@ -58,7 +58,15 @@ static const family_line_t lines[] = {
 static const char *const operations[] = {"potrf", "potrs", "posv",        "trsm",
                                          "gemm",  "syrk",  "potrf_logdet"};
 
+static bool is_vendor(const char *spelling) {
+    return spelling && !strncmp(spelling, "vendor", strlen("vendor"));
+}
+
+/* Under a sanitizer of the device nobody looks at a vendor's kernels, which take most of its time.
+ */
 static bool is_here(const family_line_t *line) {
+    if (suite_exact() && (is_vendor(line->spelling) || is_vendor(line->children)))
+        return false;
     return suite_on_gpu() ? line->on_gpu : line->on_host;
 }
 

@@ -63,8 +63,8 @@ DEFECTS = [
         "potrf_tiny.cu"),
     Defect(
         "a root is not put on the diagonal", "tiny_triangle.cuh", "factor",
-        "choose(row_of_diagonal == c, from_real<T>(pivots[c].root), own[i][c])",
-        "own[i][c]",
+        "choose(row_of_diagonal == c, from_real<T>(pivots[c].root), own[home][c])",
+        "own[home][c]",
         "potrf_tiny.cu"),
     Defect(
         "the panel is multiplied a row too late", "tiny_triangle.cuh", "info",
@@ -73,15 +73,15 @@ DEFECTS = [
         "potrf_tiny.cu"),
     Defect(
         "an upper triangle is not turned back", "potrf_tiny.cu", "factor",
-        "a.template transpose<false>(shared);",
+        "a.template transpose<false>(shared.block);",
         ""),
     Defect(
         "pivots out of the ordinary go the ordinary way", "potrf_tiny.cu", "info",
-        "const bool ordinary = !(others",
-        "const bool ordinary = true || !(others"),
+        "done = others >> threadIdx.x % warp_lanes & 1 ? 0 : n;",
+        "done = n;"),
     Defect(
         "one item's pivots count for its whole warp", "potrf_tiny.cu", "race",
-        "alive && !ordinary);",
+        "alive && done < n);",
         "alive);"),
     Defect(
         "an item where it lies: a pivot's column is not what was updated", "tiny_triangle.cuh",
@@ -118,6 +118,39 @@ DEFECTS = [
         "inside &= row <= n;",
         "potrf_tiny.cu"),
 
+    # ---- rolled_triangle.cuh ---------------------------------------------------------------------
+    Defect(
+        "the columns stay where they are", "rolled_triangle.cuh", "info",
+        "T rest = x[i][c + panel];",
+        "T rest = x[i][c];",
+        "potrf_tiny.cu"),
+    Defect(
+        "a void panel is stored", "rolled_triangle.cuh", "info",
+        "const bool stays = alive && p < end;",
+        "const bool stays = alive;",
+        "potrf_tiny.cu"),
+    Defect(
+        "the panel with the pivot counts as done", "rolled_triangle.cuh", "info",
+        "end = p;",
+        "end = p + panel;",
+        "potrf_tiny.cu"),
+    Defect(
+        "a stage keeps its last panel alone", "rolled_triangle.cuh", "factor",
+        "shared.solved[upper ? (p - base) / panel : 0]",
+        "shared.solved[0]",
+        "potrf_tiny.cu"),
+    Defect(
+        "rows of an upper triangle begin an element early", "rolled_triangle.cuh", "padding",
+        "if (c - first >= k)",
+        "if (c - first >= k - 1)",
+        "potrf_tiny.cu"),
+    Defect(
+        "granules of an upper triangle begin an element early", "rolled_triangle.cuh", "padding",
+        "c - first + 1) - k;",
+        "c - first + 2) - k;",
+        "potrf_tiny.cu"),
+
+    # ---- posv_tiny.cu and the solves of tiny_triangle.cuh -----------------------------------------
     Defect(
         "the forward solve takes a row from the wrong lane", "tiny_triangle.cuh", "solution",
         "choose(q - first % lanes == c, y[c], other)",

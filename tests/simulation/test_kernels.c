@@ -61,10 +61,10 @@ static ints_t passed_over(int64_t batch) {
 
 /* Around every order at which a family changes its geometry; those above LARGE for the
  * extended run. */
-static const int potrf_orders[] = {1,   2,   3,   4,   5,   7,   8,   9,   12,  13,  16,
-                                   17,  20,  21,  24,  25,  28,  29,  32,  33,  63,  64,
-                                   65,  95,  96,  97,  127, 128, 129, 159, 160, 161, 191,
-                                   192, 193, 224, 225, 255, 256, 257, 511, 512, 513, 0};
+static const int potrf_orders[] = {1,   2,   3,   4,   5,   7,   8,   9,   12,  13,  16,  17,
+                                   20,  21,  24,  25,  28,  29,  32,  33,  40,  41,  48,  49,
+                                   63,  64,  65,  95,  96,  97,  127, 128, 129, 159, 160, 161,
+                                   191, 192, 193, 224, 225, 255, 256, 257, 511, 512, 513, 0};
 
 enum { LEAF_BASE = 64 };
 enum { DISTINCT = 5 }; /* prime to the matrices of a block, so that each fails somewhere */

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* tiny_triangle for orders at which its code, unrolled from the first column to the last, would
+ * not fit the instruction cache: the panels of a stage share their code. In it the columns move up
+ * by a panel at a time, so that the panel at hand is always the first; finished columns leave the
+ * registers for memory. */
+#ifndef BATCHLAS_ROLLED_TRIANGLE_CUH
+#define BATCHLAS_ROLLED_TRIANGLE_CUH
+
+#include "tiny_triangle.cuh"
+
+namespace batchlas_device {
+
+/* `span` columns make a stage. At its start x[i][c] is column c after the finished ones. */
+template <class T, int N, int least, int lanes, int panel, int span>
+struct rolled_triangle : tiny_triangle<T, N, least, lanes, panel> {
+    using tiny = tiny_triangle<T, N, least, lanes, panel>;
+    using R = real_of<T>;
+    using tiny::length, tiny::owned, tiny::rows, tiny::x, tiny::q, tiny::n;
+    static_assert(rows == N && lanes % span == 0 && span % panel == 0, "whole stages");
+
+    /* The finished panels of a stage, as far as they are kept: an upper triangle's until its rows
+     * are stored. Neither they nor the matrices of a warp begin in the same banks. */
+    struct finished_panel {
+        typename tiny::template panel_rows<rows> at;
+        granule<T> shift[panel > length ? 1 : length / 2];
+    };
+    template <bool upper> struct panel_buffers {
+        static constexpr int kept = upper ? span / panel : 1;
+        typename tiny::template panel_rows<panel> diagonal;
+        finished_panel solved[kept];
+        granule<T> shift;
+    };
+    template <bool upper> union scratch {
+        panel_buffers<upper> panels;
+        T block[lanes * tiny::block_stride];
+    };
+
+    /* Takes the finished panel from the columns after it, which begin at `next`, and moves them. */
+    template <int stage, int c0 = 0>
+    __device__ __forceinline__ void shift(const T (&own)[owned][panel],
+                                          const typename tiny::template panel_rows<rows> &solved,
+                                          int next) {
+        constexpr int base = stage * span;
+        if constexpr (base + c0 + panel < N) {
+            if (next + c0 >= n)
+                return;
+#pragma unroll
+            for (int c = c0; c < c0 + panel; ++c) {
+                T b[panel];
+                solved.get(next + c, b);
+#pragma unroll
+                for (int i = base / lanes; i < owned; ++i)
+                    if (base + c + panel < lanes * (i + 1)) {
+                        T rest = x[i][c + panel];
+#pragma unroll
+                        for (int k = 0; k < panel; ++k)
+                            rest = minus_product_conj(rest, own[i][k], b[k]);
+                        x[i][c] = rest;
+                    }
+            }
+            shift<stage, c0 + panel>(own, solved, next);
+        }
+    }
+
+    /* Rows first ... of an upper triangle, up to `end`, from the panels that hold their columns. */
+    __device__ __forceinline__ void store_rows(const finished_panel *solved, T *item, int64_t ld,
+                                               int first, int end) const {
+        const bool aligned = (reinterpret_cast<uintptr_t>(item) | ld * sizeof(T)) % 16 == 0;
+        const int wide = aligned ? length : 1; // elements that a lane moves at a time
+        const int k = q * wide % span;
+        const granule<T> *const from = &solved[k / panel].at.part(0, k % panel / length);
+        T *const to = item + first + k;
+        if (aligned) {
+#pragma unroll 2
+            for (int c = first + q * length / span; c < n; c += lanes * length / span) {
+                const int there = min(end - first, c - first + 1) - k;
+                const granule<T> g = from[c];
+                if (there >= length)
+                    *reinterpret_cast<granule<T> *>(to + c * ld) = g;
+                else
+#pragma unroll
+                    for (int e = 0; e < length - 1; ++e)
+                        if (e < there)
+                            to[c * ld + e] = g.at[e];
+            }
+        } else if (first + k < end) {
+#pragma unroll 4
+            for (int c = first + q / span; c < n; c += lanes / span)
+                if (c - first >= k)
+                    to[c * ld] = from[c].at[k % length];
+        }
+    }
+
+    /* Factors and stores all columns, or those before the panel where a pivot is not ordinary: the
+     * first column that is not done. */
+    template <bool upper, int stage = 0>
+    __device__ __forceinline__ int factor(panel_buffers<upper> &shared, T *item, int64_t ld,
+                                          bool alive, int end) {
+        if constexpr (stage * span < N) {
+            constexpr int base = stage * span;
+            constexpr int home = base / lanes; // the own rows of the diagonal blocks
+            if (base >= least && base >= n)
+                return end;
+#pragma unroll 1
+            for (int p = base; p < base + span && p < n; p += panel) {
+                finished_panel &solved = shared.solved[upper ? (p - base) / panel : 0];
+                T own[owned][panel];
+                pivot<R> pivots[panel];
+                const int row_of_diagonal = q + lanes * home - p;
+#pragma unroll
+                for (int i = home; i < owned; ++i)
+#pragma unroll
+                    for (int c = 0; c < panel; ++c)
+                        own[i][c] = x[i][c];
+                if (!tiny::template finish_panel<home>(own, row_of_diagonal, shared.diagonal,
+                                                       pivots) &&
+                    p < end)
+                    end = p;
+                const bool stays = alive && p < end;
+                T *to = item + q + p * ld;
+#pragma unroll
+                for (int c = 0; c < panel; ++c, to += ld)
+#pragma unroll
+                    for (int i = home; i < owned; ++i)
+                        if (!upper && stays && q + lanes * i < n &&
+                            (i > home || row_of_diagonal >= c))
+                            to[lanes * i] = own[i][c];
+#pragma unroll
+                for (int i = home; i < owned; ++i)
+                    solved.at.put(q + lanes * i, own[i]);
+                warp_barrier();
+                shift<stage>(own, solved.at, p + panel);
+            }
+            if (upper && alive)
+                store_rows(shared.solved, item, ld, base, end);
+            return factor<upper, stage + 1>(shared, item, ld, alive, end);
+        }
+        return end;
+    }
+};
+
+} // namespace batchlas_device
+
+#endif
