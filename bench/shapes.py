@@ -16,7 +16,7 @@ FAMILIES = {
     "potrf": ("tiny", "cta", "lpanel:panel=8", "lpanel:panel=16", "ltile", "blocked",
               "vendor", "vendor:single"),
     "potrs": ("fused", "blocked", "vendor"),
-    "posv": ("tiny", "blocked"),
+    "posv": ("tiny", "rolled", "blocked"),
     "trsm": ("strips", "tiled", "vendor"),
     "gemm": ("register", "tiled", "vendor"),
     "syrk": ("register", "tiled", "vendor"),

@@ -349,6 +349,14 @@ template <class T> __device__ __forceinline__ T *from_warp_lane(T *value, int so
         __shfl_sync(all_lanes, reinterpret_cast<unsigned long long>(value), source));
 }
 
+/* The sum over the own group, the same bits in each of its lanes. */
+template <int lanes, class T> __device__ __forceinline__ T sum_of_lanes(T value) {
+#pragma unroll
+    for (int apart = lanes / 2; apart > 0; apart /= 2)
+        value = sum(value, from_lane<lanes>(value, static_cast<int>(threadIdx.x) % lanes ^ apart));
+    return value;
+}
+
 // ---- launch ------------------------------------------------------------------------------------
 
 /* call(T{}) for the scalar that `type` names. */

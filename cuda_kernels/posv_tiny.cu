@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* posv for small orders: potrf tiny, and both solves while the factor is in registers. */
 #include "families.h"
-#include "tiny_triangle.cuh"
+#include "posv_right.cuh"
 
 extern "C" {
 #include "device.h"
@@ -41,76 +41,8 @@ template <> struct table<complex_of<double>> { // more does not fit the register
 /* Right-hand sides that are solved at a time where there are several. */
 constexpr int several = 4;
 
-struct tiny_arguments {
-    operand_t A, B;
-    int64_t batch;
-    int *info;
-    int n, nrhs;
-};
-
-/* An upper triangle is factored as its transpose, the conjugate of a Hermitian matrix, and so its
- * right-hand sides are conjugated. */
-template <bool upper, class T> __device__ __forceinline__ T as_solved(T b) {
-    return upper ? conjugate(b) : b;
-}
-
-template <bool upper, class T, class Triangle, int count>
-__device__ __forceinline__ void load_right(const Triangle &a, const T *item, int64_t ld, int nrhs,
-                                           bool wanted, T (&b)[Triangle::owned][count]) {
-#pragma unroll
-    for (int i = 0; i < Triangle::owned; ++i)
-#pragma unroll
-        for (int r = 0; r < count; ++r) {
-            const int row = a.q + Triangle::rows / Triangle::owned * i;
-            b[i][r] = T{};
-            if (wanted && row < a.n && r < nrhs)
-                b[i][r] = as_solved<upper>(item[row + r * ld]);
-        }
-}
-template <bool upper, class T, class Triangle, int count>
-__device__ __forceinline__ void store_right(const Triangle &a, T *item, int64_t ld, int nrhs,
-                                            bool wanted, const T (&b)[Triangle::owned][count]) {
-#pragma unroll
-    for (int i = 0; i < Triangle::owned; ++i)
-#pragma unroll
-        for (int r = 0; r < count; ++r) {
-            const int row = a.q + Triangle::rows / Triangle::owned * i;
-            if (wanted && row < a.n && r < nrhs)
-                item[row + r * ld] = as_solved<upper>(b[i][r]);
-        }
-}
-
-/* Both solves with a factor in memory, each lane with right-hand sides of its own. */
-template <bool upper, int lanes, class T>
-__device__ __forceinline__ void solve_any(const T *item, int64_t ld, int n, T *right, int64_t ldb,
-                                          int nrhs, int q) {
-    const int64_t down = upper ? ld : 1;
-    const int64_t across = upper ? 1 : ld;
-#pragma unroll 1
-    for (int r = q; r < nrhs; r += lanes) {
-        T *const b = right + r * ldb;
-#pragma unroll 1
-        for (int c = 0; c < n; ++c) {
-            T rest = as_solved<upper>(b[c]);
-#pragma unroll 1
-            for (int k = 0; k < c; ++k)
-                rest = minus_product(rest, item[c * down + k * across], b[k]);
-            b[c] = scaled(1 / real_part(item[c * (down + across)]), rest);
-        }
-#pragma unroll 1
-        for (int c = n - 1; c >= 0; --c) {
-            T rest = b[c];
-#pragma unroll 1
-            for (int k = c + 1; k < n; ++k)
-                rest =
-                    minus_product_conj(rest, as_solved<upper>(b[k]), item[k * down + c * across]);
-            b[c] = as_solved<upper>(scaled(1 / real_part(item[c * (down + across)]), rest));
-        }
-    }
-}
-
 template <class T, class bucket, bool upper, int count>
-__global__ void __launch_bounds__(bucket::threads, bucket::blocks) solve(tiny_arguments arguments) {
+__global__ void __launch_bounds__(bucket::threads, bucket::blocks) solve(posv_arguments arguments) {
     constexpr int lanes = bucket::lanes;
     using triangle = typename bucket::triangle;
     struct item_scratch {
@@ -189,7 +121,7 @@ bool batchlas_posv_tiny_cuda_can_run(const problem_t *problem, const device_fact
 batchlas_status_t batchlas_posv_tiny_cuda(batchlas_handle_t h, const problem_t *problem,
                                           void *workspace) {
     (void)workspace;
-    const tiny_arguments arguments = {problem->A,    problem->B, problem->batch,
+    const posv_arguments arguments = {problem->A,    problem->B, problem->batch,
                                       problem->info, problem->n, problem->nrhs};
     const bool upper = problem->uplo == BATCHLAS_UPPER;
     const bool one = problem->nrhs == 1;

@@ -27,7 +27,7 @@ struct geometry {
     int rows;            // rows that a thread owns below the diagonal block
     int warps;           // most warps of a block there
     int blocks;          // and blocks of so many warps that an SM should hold
-    bool tensor_cores;   // multiply there
+    bool tensor_cores;   // multiply
 };
 
 template <class T> struct geometry_of;
@@ -221,141 +221,7 @@ __device__ __forceinline__ void store_transposed(const triangle_of<T, true> &a, 
             *a.at(row + i, column + k) = staged.at[k][i];
 }
 
-// ---- the diagonal block ------------------------------------------------------------------------
-
-/* A lane owns the rows lane, lane + 32, ... of it; row block r has the first 32 (r + 1) columns. */
-template <class T, int width, bool upper> struct diagonal_tile {
-    static constexpr int rows = width / warp_lanes;
-    static_assert(rows == 1 || rows == 2, "a lane owns one or two rows");
-
-    struct memory {
-        staged_panel<T, width> panels[2];
-        diagonal_block<T, panel> diagonal;
-    };
-
-    triangle_of<T, upper> a;
-    int j;
-    int order;
-    memory &shared;
-    T x[rows][width]; // minus the products so far; from the current panel's first column on
-
-    __device__ __forceinline__ staged_panel<T, width> &staged(int k) const {
-        return shared.panels[k / panel % 2];
-    }
-    __device__ __forceinline__ void begin(int k) const {
-        const int skipped = k > j ? k - j : 0;
-        const int left = j + order - k;
-        begin_panel<T, width, upper>(staged(k), a.at(j, k), a.ld, skipped, order,
-                                     left < panel ? left : panel, 0, 1);
-    }
-
-    /* Takes the finished panel from the columns after it, which begin at `next`. Row block `first`
-     * is the one with the diagonal. */
-    template <int first, int g = 0>
-    __device__ __forceinline__ void shift(const T (&y)[rows][panel],
-                                          const staged_panel<T, width> &from, int next) {
-        if constexpr (panel * (g + 1) < warp_lanes * (rows - first)) {
-            const int column = next + panel * g;
-            if (column >= order)
-                return;
-            if (panel * (g + 1) < warp_lanes && column < warp_lanes * (first + 1))
-                shift_group<first, g>(x, y, from, next);
-            else if constexpr (first + 1 < rows)
-                shift_group<first + 1, g>(x, y, from, next);
-            shift<first, g + 1>(y, from, next);
-        }
-    }
-
-    /* The panel that begins at the block's column p; the 1-based column of the block that failed,
-     * or 0. */
-    template <int first> __device__ __forceinline__ int factor_panel(int p) {
-        const int lane = static_cast<int>(threadIdx.x);
-        staged_panel<T, width> &here = staged(j + p);
-        T y[rows][panel];
-#pragma unroll
-        for (int r = first; r < rows; ++r) {
-            const int row = lane + warp_lanes * r;
-            if (p + panel <= order) {
-                const int read = row < p ? p : row;
-#pragma unroll
-                for (int c = 0; c < panel; ++c)
-                    y[r][c] = sum(x[r][c], here.at[c][read]);
-            } else {
-#pragma unroll
-                for (int c = 0; c < panel; ++c)
-                    y[r][c] = row >= p && row < order && p + c < order
-                                  ? sum(x[r][c], here.at[c][row])
-                                  : identity_at<T>(row, p + c);
-            }
-        }
-        const int failed =
-            factor_diagonal<first>(y, p, lane + warp_lanes * first - p, shared.diagonal);
-        if (failed)
-            return p + failed;
-#pragma unroll
-        for (int r = first; r < rows; ++r) {
-            const int row = lane + warp_lanes * r;
-            T *to = a.at(j + row, j + p);
-#pragma unroll
-            for (int c = 0; c < panel; ++c, to += a.ld) {
-                here.at[c][row] = y[r][c];
-                if (!upper && row < order && row - p >= c)
-                    *to = y[r][c];
-            }
-        }
-        warp_barrier();
-        if constexpr (upper)
-            store_transposed(a, j, j + p, here, warp_lanes * first, order, p);
-        shift<first>(y, here, p + panel);
-        return 0;
-    }
-
-    /* The 1-based column that failed, or 0. */
-    __device__ __forceinline__ int factor() {
-        clear_rows(shared.panels, order);
-        begin(0);
-#pragma unroll 1
-        for (int k = 0; k < j; k += panel) {
-            copies_arrive();
-            warp_barrier();
-            begin(k + panel);
-            subtract_panel<true>(x, staged(k), staged(k));
-        }
-        int failed = 0;
-#pragma unroll 1
-        for (int p = 0; p < order; p += panel) {
-            copies_arrive();
-            warp_barrier();
-            if (failed)
-                break;
-            if (p + panel < order)
-                begin(j + p + panel);
-            failed = p < warp_lanes ? factor_panel<0>(p) : factor_panel<rows - 1>(p);
-        }
-        return failed;
-    }
-};
-
-template <class T, int width, int blocks, bool upper>
-__global__ void __launch_bounds__(warp_lanes, blocks)
-    factor_diagonal_tile(ltile_arguments arguments) {
-    using tile = diagonal_tile<T, width, upper>;
-    auto &shared = shared_object<typename tile::memory>();
-
-    const int64_t i = blockIdx.x;
-    const int j = arguments.j;
-    const bool first = arguments.info_base + j == 0;
-    if (!first && arguments.info && arguments.info[i] != 0)
-        return;
-    const int left = arguments.n - j;
-    tile t = {
-        {item_of<T>(arguments.A, i), arguments.A.ld}, j, left < width ? left : width, shared, {}};
-    const int failed = t.factor();
-    if (threadIdx.x == 0 && arguments.info && (failed || first))
-        arguments.info[i] = failed ? arguments.info_base + j + failed : 0;
-}
-
-// ---- the rows below it -------------------------------------------------------------------------
+// ---- products with the finished columns ---------------------------------------------------------
 
 /* The products of a warp's 32 `rows` rows with the finished columns, from the current panel's first
  * column on: a lane has its own rows, and minus the products. */
@@ -431,8 +297,9 @@ plus_product_conj(const product_tile<complex_of<R>> &c, const complex_of<R> (&a)
     return d;
 }
 
-/* The same as the tensor cores have it: tiles of 16 rows and 8 columns. */
-template <class T, int rows, int width> struct products_in_tiles {
+/* The same as the tensor cores have it: tiles of 16 rows and 8 columns; of a triangle those that
+ * meet it. */
+template <class T, int rows, int width, bool triangle> struct products_in_tiles {
     static constexpr int tile = warp_lanes * rows;
     static constexpr int down = tile / 16;
     static constexpr int right = width / panel;
@@ -442,16 +309,27 @@ template <class T, int rows, int width> struct products_in_tiles {
                                         const staged_panel<T, width> &top) {
         add_shifted<0>(own, top, 0);
     }
-    __device__ __forceinline__ void take(T (&y)[rows][panel], staged_panel<T, tile> &here) const {
+    /* Takes the products from the staged columns, of which `columns` are there from row `first`
+     * on. */
+    __device__ __forceinline__ void take_from(staged_panel<T, tile> &here, int first,
+                                              int columns) const {
         const int lane = static_cast<int>(threadIdx.x) % warp_lanes;
 #pragma unroll
         for (int d = 0; d < down; ++d)
 #pragma unroll
             for (int e = 0; e < 4; ++e) {
-                T &cell = here.at[lane % 4 * 2 + e % 2][16 * d + e / 2 * 8 + lane / 4];
+                const int column = lane % 4 * 2 + e % 2;
+                const int row = 16 * d + e / 2 * 8;
+                if (triangle && (row < first || column >= columns))
+                    continue;
+                T &cell = here.at[column][row + lane / 4];
                 cell = difference(cell, x[d][0].at(e));
             }
         warp_barrier();
+    }
+    __device__ __forceinline__ void take(T (&y)[rows][panel], staged_panel<T, tile> &here) const {
+        const int lane = static_cast<int>(threadIdx.x) % warp_lanes;
+        take_from(here, 0, panel);
 #pragma unroll
         for (int r = 0; r < rows; ++r)
 #pragma unroll
@@ -485,10 +363,179 @@ template <class T, int rows, int width> struct products_in_tiles {
                             top.at[k + 4][first + panel * g + row]};
 #pragma unroll
             for (int d = 0; d < down; ++d)
-                x[d][g] = plus_product_conj(x[d][g + shift], a[d], b);
+                if (!triangle || g + shift < 2 * (d + 1))
+                    x[d][g] = plus_product_conj(x[d][g + shift], a[d], b);
         }
     }
 };
+
+// ---- the diagonal block ------------------------------------------------------------------------
+
+/* The products of the block's triangle: a lane owns the rows lane, lane + 32, ... of it, and minus
+ * the products; row block r has the first 32 (r + 1) columns. */
+template <class T, int width> struct triangle_in_rows {
+    static constexpr int rows = width / warp_lanes;
+    T x[rows][width];
+
+    __device__ __forceinline__ void add(const staged_panel<T, width> &own,
+                                        const staged_panel<T, width> &top) {
+        subtract_panel<true>(x, own, top);
+    }
+    __device__ __forceinline__ void take_from(const staged_panel<T, width> &, int, int) const {}
+    __device__ __forceinline__ T taken(const staged_panel<T, width> &here, int r, int c,
+                                       int row) const {
+        return sum(x[r][c], here.at[c][row]);
+    }
+    /* On to the next panel, which begins at `next`. Row block `first` is the one with the finished
+     * panel's diagonal. */
+    template <int first, int g = 0>
+    __device__ __forceinline__ void go_on(const T (&y)[rows][panel],
+                                          const staged_panel<T, width> &top, int next, int order) {
+        if constexpr (panel * (g + 1) < warp_lanes * (rows - first)) {
+            const int column = next + panel * g;
+            if (column >= order)
+                return;
+            if (panel * (g + 1) < warp_lanes && column < warp_lanes * (first + 1))
+                shift_group<first, g>(x, y, top, next);
+            else if constexpr (first + 1 < rows)
+                shift_group<first + 1, g>(x, y, top, next);
+            go_on<first, g + 1>(y, top, next, order);
+        }
+    }
+};
+
+template <class T, int width>
+struct triangle_in_tiles : products_in_tiles<T, width / warp_lanes, width, true> {
+    static constexpr int rows = width / warp_lanes;
+
+    __device__ __forceinline__ T taken(const staged_panel<T, width> &here, int, int c,
+                                       int row) const {
+        return here.at[c][row];
+    }
+    template <int first>
+    __device__ __forceinline__ void go_on(const T (&y)[rows][panel],
+                                          const staged_panel<T, width> &top, int next, int) {
+        products_in_tiles<T, rows, width, true>::go_on(y, top, top, next);
+    }
+};
+
+template <class T, int width, bool tensor_cores, bool upper> struct diagonal_tile {
+    static constexpr int rows = width / warp_lanes;
+    static_assert(rows == 1 || rows == 2, "a lane owns one or two rows");
+
+    struct memory {
+        staged_panel<T, width> panels[2];
+        diagonal_block<T, panel> diagonal;
+    };
+
+    triangle_of<T, upper> a;
+    int j;
+    int order;
+    memory &shared;
+    std::conditional_t<tensor_cores, triangle_in_tiles<T, width>, triangle_in_rows<T, width>>
+        products; // of the columns so far; from the current panel's first column on
+
+    __device__ __forceinline__ staged_panel<T, width> &staged(int k) const {
+        return shared.panels[k / panel % 2];
+    }
+    __device__ __forceinline__ void begin(int k) const {
+        const int skipped = k > j ? k - j : 0;
+        const int left = j + order - k;
+        begin_panel<T, width, upper>(staged(k), a.at(j, k), a.ld, skipped, order,
+                                     left < panel ? left : panel, 0, 1);
+    }
+
+    /* The panel that begins at the block's column p; the 1-based column of the block that failed,
+     * or 0. */
+    template <int first> __device__ __forceinline__ int factor_panel(int p) {
+        const int lane = static_cast<int>(threadIdx.x);
+        staged_panel<T, width> &here = staged(j + p);
+        products.take_from(here, p, order - p);
+        T y[rows][panel];
+#pragma unroll
+        for (int r = first; r < rows; ++r) {
+            const int row = lane + warp_lanes * r;
+            if (p + panel <= order) {
+                const int read = row < p ? p : row;
+#pragma unroll
+                for (int c = 0; c < panel; ++c)
+                    y[r][c] = products.taken(here, r, c, read);
+            } else {
+#pragma unroll
+                for (int c = 0; c < panel; ++c)
+                    y[r][c] = row >= p && row < order && p + c < order
+                                  ? products.taken(here, r, c, row)
+                                  : identity_at<T>(row, p + c);
+            }
+        }
+        const int failed =
+            factor_diagonal<first>(y, p, lane + warp_lanes * first - p, shared.diagonal);
+        if (failed)
+            return p + failed;
+#pragma unroll
+        for (int r = first; r < rows; ++r) {
+            const int row = lane + warp_lanes * r;
+            T *to = a.at(j + row, j + p);
+#pragma unroll
+            for (int c = 0; c < panel; ++c, to += a.ld) {
+                here.at[c][row] = y[r][c];
+                if (!upper && row < order && row - p >= c)
+                    *to = y[r][c];
+            }
+        }
+        warp_barrier();
+        if constexpr (upper)
+            store_transposed(a, j, j + p, here, warp_lanes * first, order, p);
+        products.template go_on<first>(y, here, p + panel, order);
+        return 0;
+    }
+
+    /* The 1-based column that failed, or 0. */
+    __device__ __forceinline__ int factor() {
+        clear_rows(shared.panels, order);
+        begin(0);
+#pragma unroll 1
+        for (int k = 0; k < j; k += panel) {
+            copies_arrive();
+            warp_barrier();
+            begin(k + panel);
+            products.add(staged(k), staged(k));
+        }
+        int failed = 0;
+#pragma unroll 1
+        for (int p = 0; p < order; p += panel) {
+            copies_arrive();
+            warp_barrier();
+            if (failed)
+                break;
+            if (p + panel < order)
+                begin(j + p + panel);
+            failed = p < warp_lanes ? factor_panel<0>(p) : factor_panel<rows - 1>(p);
+        }
+        return failed;
+    }
+};
+
+template <class T, int width, int blocks, bool tensor_cores, bool upper>
+__global__ void __launch_bounds__(warp_lanes, blocks)
+    factor_diagonal_tile(ltile_arguments arguments) {
+    using tile = diagonal_tile<T, width, tensor_cores, upper>;
+    auto &shared = shared_object<typename tile::memory>();
+
+    const int64_t i = blockIdx.x;
+    const int j = arguments.j;
+    const bool first = arguments.info_base + j == 0;
+    if (!first && arguments.info && arguments.info[i] != 0)
+        return;
+    const int left = arguments.n - j;
+    tile t = {
+        {item_of<T>(arguments.A, i), arguments.A.ld}, j, left < width ? left : width, shared, {}};
+    const int failed = t.factor();
+    if (threadIdx.x == 0 && arguments.info && (failed || first))
+        arguments.info[i] = failed ? arguments.info_base + j + failed : 0;
+}
+
+// ---- the rows below it -------------------------------------------------------------------------
 
 /* A warp has 32 `rows` consecutive rows of them. */
 template <class T, int width, int rows, bool tensor_cores, bool upper> struct rows_below {
@@ -512,7 +559,7 @@ template <class T, int width, int rows, bool tensor_cores, bool upper> struct ro
     int warp, warps;
     memory &shared;
     own_memory &mine;
-    std::conditional_t<tensor_cores, products_in_tiles<T, rows, width>,
+    std::conditional_t<tensor_cores, products_in_tiles<T, rows, width, false>,
                        products_in_rows<T, rows, width>>
         products;
 
@@ -607,8 +654,9 @@ template <class T>
 int factor_items(ltile_arguments arguments, bool upper, int64_t batch, void *stream) {
     constexpr geometry g = geometry_of<T>::value;
     using below = rows_below<T, g.width, g.rows, g.tensor_cores, false>;
-    const auto diagonal = upper ? factor_diagonal_tile<T, g.width, g.diagonal_blocks, true>
-                                : factor_diagonal_tile<T, g.width, g.diagonal_blocks, false>;
+    const auto diagonal =
+        upper ? factor_diagonal_tile<T, g.width, g.diagonal_blocks, g.tensor_cores, true>
+              : factor_diagonal_tile<T, g.width, g.diagonal_blocks, g.tensor_cores, false>;
     const auto rest =
         upper ? solve_rows_below<T, g.width, g.rows, g.warps, g.blocks, g.tensor_cores, true>
               : solve_rows_below<T, g.width, g.rows, g.warps, g.blocks, g.tensor_cores, false>;

@@ -84,7 +84,8 @@ __global__ void __launch_bounds__(bucket::threads, bucket::blocks)
         a.template transpose<true>(shared.block);
     int done; // columns factored and stored
     if constexpr (bucket::geometry.span > 0) {
-        done = a.template factor<upper>(shared.panels, item, ld, alive, n);
+        nothing_right right;
+        done = a.template factor<upper>(shared.panels, item, ld, alive, n, right);
     } else {
         const unsigned others = a.factor(shared.panels);
         done = others >> threadIdx.x % warp_lanes & 1 ? 0 : n;

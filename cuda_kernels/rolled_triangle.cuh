@@ -92,10 +92,10 @@ struct rolled_triangle : tiny_triangle<T, N, least, lanes, panel> {
     }
 
     /* Factors and stores all columns, or those before the panel where a pivot is not ordinary: the
-     * first column that is not done. */
-    template <bool upper, int stage = 0>
+     * first column that is not done. `right` goes along, column by column. */
+    template <bool upper, class Right, int stage = 0>
     __device__ __forceinline__ int factor(panel_buffers<upper> &shared, T *item, int64_t ld,
-                                          bool alive, int end) {
+                                          bool alive, int end, Right &right) {
         if constexpr (stage * span < N) {
             constexpr int base = stage * span;
             constexpr int home = base / lanes; // the own rows of the diagonal blocks
@@ -128,14 +128,169 @@ struct rolled_triangle : tiny_triangle<T, N, least, lanes, panel> {
 #pragma unroll
                 for (int i = home; i < owned; ++i)
                     solved.at.put(q + lanes * i, own[i]);
+                right.template give<home>(row_of_diagonal, p, pivots);
                 warp_barrier();
+                right.template solve_panel<home>(row_of_diagonal, p, own, solved.at, pivots);
                 shift<stage>(own, solved.at, p + panel);
             }
             if (upper && alive)
                 store_rows(shared.solved, item, ld, base, end);
-            return factor<upper, stage + 1>(shared, item, ld, alive, end);
+            return factor<upper, Right, stage + 1>(shared, item, ld, alive, end, right);
         }
         return end;
+    }
+};
+
+/* No right-hand sides. */
+struct nothing_right {
+    template <int home, class... Panel> __device__ __forceinline__ void give(const Panel &...) {}
+    template <int home, class... Panel>
+    __device__ __forceinline__ void solve_panel(const Panel &...) {}
+};
+
+/* Right-hand sides that are solved while their matrix is factored, and then back: b[i][r] is row
+ * q + lanes i of right-hand side r. */
+template <class T, int N, int least, int lanes, int panel, int span, int count>
+struct rolled_right {
+    using R = real_of<T>;
+    using triangle = rolled_triangle<T, N, least, lanes, panel, span>;
+    using tiny = typename triangle::tiny;
+    static constexpr int owned = triangle::owned;
+
+    struct memory {
+        typename tiny::template panel_rows<panel> diagonal[2];
+        T y[count][panel];
+        R inverse[N];
+    };
+
+    memory &shared;
+    int q;
+    int n;
+    bool alive; // whether there is an item
+    T b[owned][count];
+
+    template <int home>
+    __device__ __forceinline__ void give(int row_of_diagonal, int p,
+                                         const pivot<R> (&pivots)[panel]) {
+        if (row_of_diagonal >= 0 && row_of_diagonal < panel) {
+#pragma unroll
+            for (int r = 0; r < count; ++r)
+                shared.y[r][row_of_diagonal] = b[home][r];
+        }
+        if (q == 0)
+#pragma unroll
+            for (int c = 0; c < panel; ++c)
+                shared.inverse[p + c] = pivots[c].inverse;
+    }
+
+    /* b := L^-1 b as far as the panel goes, whose own rows are `own`. */
+    template <int home>
+    __device__ __forceinline__ void
+    solve_panel(int row_of_diagonal, int p, const T (&own)[owned][panel],
+                const typename tiny::template panel_rows<tiny::rows> &solved,
+                const pivot<R> (&pivots)[panel]) {
+        T l[panel][panel];
+#pragma unroll
+        for (int c = 1; c < panel; ++c)
+            solved.get(p + c, l[c], c);
+#pragma unroll
+        for (int r = 0; r < count; ++r) {
+            T y[panel];
+#pragma unroll
+            for (int c = 0; c < panel; ++c) {
+                y[c] = shared.y[r][c];
+#pragma unroll
+                for (int k = 0; k < c; ++k)
+                    y[c] = minus_product(y[c], l[c][k], y[k]);
+                y[c] = scaled(pivots[c].inverse, y[c]);
+            }
+#pragma unroll
+            for (int i = home; i < owned; ++i) {
+                T rest = b[i][r];
+#pragma unroll
+                for (int k = 0; k < panel; ++k)
+                    rest = minus_product(rest, own[i][k], y[k]);
+                b[i][r] = choose(i > home || row_of_diagonal >= panel, rest, b[i][r]);
+            }
+#pragma unroll
+            for (int c = 0; c < panel; ++c)
+                b[home][r] = choose(row_of_diagonal == c, y[c], b[home][r]);
+        }
+    }
+
+    /* The own rows of the columns p ... of the factor in memory, zeros where there are none. */
+    __device__ __forceinline__ void fetch(T (&own)[owned][panel], const T *item, int64_t down,
+                                          int64_t right, int p) const {
+#pragma unroll
+        for (int c = 0; c < panel; ++c)
+#pragma unroll
+            for (int i = 0; i < owned; ++i) {
+                const int row = q + lanes * i;
+                own[i][c] = T{};
+                if (alive && row >= p + c && row < n && p >= 0)
+                    own[i][c] = item[row * down + (p + c) * right];
+            }
+    }
+
+    /* b := L^-H b, of the factor in memory. */
+    __device__ __forceinline__ void solve_back(const T *item, int64_t down, int64_t right) {
+        int p = (n - 1) / panel * panel;
+        T next[owned][panel];
+        fetch(next, item, down, right, p);
+#pragma unroll 1
+        for (; p >= 0; p -= panel) {
+            typename tiny::template panel_rows<panel> &diagonal = shared.diagonal[p / panel % 2];
+            T own[owned][panel];
+#pragma unroll
+            for (int i = 0; i < owned; ++i)
+#pragma unroll
+                for (int c = 0; c < panel; ++c)
+                    own[i][c] = next[i][c];
+            fetch(next, item, down, right, p - panel);
+            const int row_of_diagonal = q - p % lanes;
+            if (row_of_diagonal >= 0 && row_of_diagonal < panel) {
+                T mine[panel];
+#pragma unroll
+                for (int i = 0; i < owned; ++i)
+#pragma unroll
+                    for (int c = 0; c < panel; ++c)
+                        mine[c] = choose(i == 0 || p / lanes == i, own[i][c], mine[c]);
+                diagonal.put(row_of_diagonal, mine);
+            }
+            warp_barrier();
+            T l[panel][panel];
+#pragma unroll
+            for (int c = 1; c < panel; ++c)
+                diagonal.get(c, l[c], c);
+#pragma unroll
+            for (int r = 0; r < count; ++r) {
+                T y[panel];
+#pragma unroll
+                for (int c = 0; c < panel; ++c) {
+                    y[c] = T{};
+#pragma unroll
+                    for (int i = 0; i < owned; ++i) {
+                        const int beyond = q + lanes * i - p; // the row's place in the panel
+                        y[c] = choose(beyond == c, b[i][r], y[c]);
+                        if (beyond >= panel)
+                            y[c] = minus_product_conj(y[c], b[i][r], own[i][c]);
+                    }
+                    y[c] = sum_of_lanes<lanes>(y[c]);
+                }
+#pragma unroll
+                for (int c = panel - 1; c >= 0; --c) {
+#pragma unroll
+                    for (int k = panel - 1; k > c; --k)
+                        y[c] = minus_product_conj(y[c], y[k], l[k][c]);
+                    y[c] = scaled(shared.inverse[p + c], y[c]);
+                }
+#pragma unroll
+                for (int i = 0; i < owned; ++i)
+#pragma unroll
+                    for (int c = 0; c < panel; ++c)
+                        b[i][r] = choose(q + lanes * i - p == c, y[c], b[i][r]);
+            }
+        }
     }
 };
 

@@ -51,6 +51,8 @@ LAUNCH(batchlas_potrs_lapack);
 /* posv */
 CAN_RUN(batchlas_posv_tiny_cuda_can_run); /* cuda_kernels/posv_tiny.cu */
 LAUNCH(batchlas_posv_tiny_cuda);
+CAN_RUN(batchlas_posv_rolled_cuda_can_run); /* cuda_kernels/posv_rolled.cu */
+LAUNCH(batchlas_posv_rolled_cuda);
 BUFFER_SIZE(batchlas_posv_blocked_buffer_size); /* src/posv.c: potrf, then potrs */
 LAUNCH(batchlas_posv_blocked);
 

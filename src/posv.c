@@ -17,6 +17,7 @@ static route_key_t key(const problem_t *problem) {
 static const family_t families[] = {
     /* spelling  place    origin  manner    leaf   can_run, buffer_size, launch */
     {"tiny",     ON_GPU,  NATIVE, ENQUEUES, false, IF_GPU(batchlas_posv_tiny_cuda_can_run, NULL, batchlas_posv_tiny_cuda)},
+    {"rolled",   ON_GPU,  NATIVE, ENQUEUES, false, IF_GPU(batchlas_posv_rolled_cuda_can_run, NULL, batchlas_posv_rolled_cuda)},
     {"blocked",  ON_BOTH, NATIVE, ENQUEUES, false, batchlas_always_runs, batchlas_posv_blocked_buffer_size, batchlas_posv_blocked},
 };
 /* clang-format on */

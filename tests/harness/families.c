@@ -36,6 +36,7 @@ static const family_line_t lines[] = {
     {"potrs",        "vendor",        NULL,     HOST_VENDOR, CUDA_VENDOR, {0}},
     {"posv",         NULL,            NULL,     true,        true,        EVERY_ORDER},
     {"posv",         "tiny",          NULL,     false,       true,        {32, 32, 32, 16}},
+    {"posv",         "rolled",        NULL,     false,       true,        {0}},
     {"posv",         "blocked",       NULL,     true,        true,        EVERY_ORDER},
     {"posv",         "blocked",       "native", true,        true,        EVERY_ORDER},
     {"posv",         "blocked",       "vendor", HOST_VENDOR, CUDA_VENDOR, EVERY_ORDER},

@@ -162,19 +162,21 @@ DEFECTS = [
         "minus_product(rest, y[r][k], x[i][first + k])",
         "posv_tiny.cu"),
     Defect(
-        "an upper triangle's right-hand sides are not conjugated", "posv_tiny.cu", "solution",
+        "an upper triangle's right-hand sides are not conjugated", "posv_right.cuh", "solution",
         "return upper ? conjugate(b) : b;",
-        "return b;"),
+        "return b;",
+        "posv_tiny.cu"),
     Defect(
         "a failing item's right-hand sides are overwritten", "posv_tiny.cu", "padding",
         "if (wanted && failed == 0)",
         "if (wanted)"),
     Defect(
-        "right-hand sides beyond the last are solved", "posv_tiny.cu", "padding",
+        "right-hand sides beyond the last are solved", "posv_right.cuh", "padding",
         """if (wanted && row < a.n && r < nrhs)
                 item""",
         """if (wanted && row < a.n && r <= nrhs)
-                item"""),
+                item""",
+        "posv_tiny.cu"),
 
     # ---- potrf_panel.cuh -------------------------------------------------------------------------
     Defect(
@@ -330,14 +332,18 @@ DEFECTS = [
         "return shared.panels[k / panel % 2 * 0];"),
     Defect(
         "the last finished panel is left out of the diagonal block", "potrf_ltile.cu", "factor",
-        """            subtract_panel<true>(x, staged(k), staged(k));""",
+        """            products.add(staged(k), staged(k));""",
         """            if (k + panel < j)
-                subtract_panel<true>(x, staged(k), staged(k));"""),
+                products.add(staged(k), staged(k));"""),
+    Defect(
+        "tiles that only touch the diagonal are left out of a triangle", "potrf_ltile.cu", "info",
+        "g + shift < 2 * (d + 1)",
+        "g + shift < 2 * d + 1"),
     Defect(
         "columns after a panel are updated with the rows of the panel itself", "potrf_ltile.cu",
         "info",
-        "shift<first>(y, here, p + panel);",
-        "shift<first>(y, here, p);"),
+        "products.template go_on<first>(y, here, p + panel, order);",
+        "products.template go_on<first>(y, here, p, order);"),
     Defect(
         "rows are divided by the inverse of the diagonal", "potrf_ltile.cu", "factor",
         "1 / real_part(*a.at(j + c, j + c))",
@@ -380,6 +386,37 @@ DEFECTS = [
         return;
     const int warp""",
         """    const int warp"""),
+
+    # ---- posv_rolled.cu and the solves of rolled_triangle.cuh -------------------------------------
+    Defect(
+        "in step: the solution's element is the right-hand side's", "rolled_triangle.cuh", "solution",
+        "b[home][r] = choose(row_of_diagonal == c, y[c], b[home][r]);",
+        "",
+        "posv_rolled.cu"),
+    Defect(
+        "in step: all inverses are the first one's", "rolled_triangle.cuh", "solution",
+        "shared.inverse[p + c] = pivots[c].inverse;",
+        "shared.inverse[p + c] = pivots[0].inverse;",
+        "posv_rolled.cu"),
+    Defect(
+        "back: the first row beyond the panel is left out", "rolled_triangle.cuh", "solution",
+        "if (beyond >= panel)",
+        "if (beyond > panel)",
+        "posv_rolled.cu"),
+    Defect(
+        "back: the products lack a conjugate", "rolled_triangle.cuh", "solution",
+        "minus_product_conj(y[c], b[i][r], own[i][c])",
+        "minus_product(y[c], b[i][r], own[i][c])",
+        "posv_rolled.cu"),
+    Defect(
+        "back: lanes without an item read another's", "rolled_triangle.cuh", "race of blocks",
+        "if (alive && row >= p + c",
+        "if (row >= p + c",
+        "posv_rolled.cu"),
+    Defect(
+        "in step: a failing item's right-hand sides are overwritten", "posv_rolled.cu", "padding",
+        "alive && done == n, x.b",
+        "alive, x.b"),
 
     # ---- register_tile.cuh, gemm_register.cu, syrk_register.cu -----------------------------------
     Defect(

@@ -141,12 +141,13 @@ static batchlas_status_t run_potrf(const subject_t *subject, bool judged, matric
 
 /* ---- posv ------------------------------------------------------------------------------------ */
 
-static const int posv_orders[] = {1, 4, 5, 8, 9, 12, 13, 16, 17, 20, 21, 24, 25, 28, 29, 32, 0};
+static const int posv_orders[] = {1,  4,  5,  8,  9,  12, 13, 16, 17, 20, 21, 24,
+                                  25, 28, 29, 32, 33, 40, 41, 48, 49, 64, 65, 0};
 
-/* Forms: both triangles with one right-hand side, then with some. */
+/* Forms: both triangles with one right-hand side, then with some, more than fit a pass or fewer. */
 static batchlas_status_t run_posv(const subject_t *subject, bool judged, matrices_t *result) {
     const int n = subject->n;
-    const int nrhs = subject->form / 2 ? 6 : 1;
+    const int nrhs = subject->form / 2 ? (n % 2 ? 3 : 6) : 1;
     const batchlas_uplo_t uplo = triangles[subject->form % 2];
     const int64_t batch = n <= 9 ? 37 : 13;
     spd_t *s = potrf_matrices(subject->type, n);
@@ -507,7 +508,7 @@ static batchlas_status_t run_trsm(const subject_t *subject, bool judged, matrice
 enum { OF_POTRF, OF_POSV, OF_GEMM, OF_SYRK, OF_POTRS, OF_TRSM };
 static const subject_kind_t kinds[] = {
     [OF_POTRF] = {&batchlas_potrf_operation, 4, 2, potrf_orders, 260, run_potrf},
-    [OF_POSV] = {&batchlas_posv_operation, 4, 4, posv_orders, 32, run_posv},
+    [OF_POSV] = {&batchlas_posv_operation, 4, 4, posv_orders, 33, run_posv},
     [OF_GEMM] = {&batchlas_gemm_operation, 10, 9, product_orders, 70, run_gemm},
     [OF_SYRK] = {&batchlas_syrk_operation, 5, 4, product_orders, 70, run_syrk},
     [OF_POTRS] = {&batchlas_potrs_operation, 4 * COUNT(widths), 2 * COUNT(widths), potrs_orders,
