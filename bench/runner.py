@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-from shapes import Cell, FAMILIES
+from shapes import Cell, FAMILIES, sensible_arms
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -141,12 +141,14 @@ class Runner:
     # ---- measurements ----------------------------------------------------------------------------
 
     def measure(self, cells, arms, group):
-        """Yields a Result for each cell, those of one group from one process."""
+        """Yields a Result for each cell, those of one group and the same sensible arms from one
+        process."""
         groups = {}
         for cell in cells:
-            groups.setdefault((cell.op, group(cell)), []).append(cell)
-        for members in groups.values():
-            yield from self._measure_group(members, arms)
+            sensible = sensible_arms(arms, cell)
+            groups.setdefault((cell.op, group(cell), sensible), []).append(cell)
+        for (_, _, sensible), members in groups.items():
+            yield from self._measure_group(members, sensible)
 
     def _measure_group(self, cells, arms):
         left = list(cells)

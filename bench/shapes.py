@@ -41,6 +41,11 @@ class Cell(NamedTuple):
         return " ".join(words) + f" batch={self.batch}"
 
 
+def sensible_arms(arms, cell):
+    """One item after the other is hopeless where there are many."""
+    return tuple(arm for arm in arms if arm != "vendor:single" or cell.batch <= 512)
+
+
 def is_complex(type_):
     return type_ in "cz"
 
