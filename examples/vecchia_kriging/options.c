@@ -6,6 +6,7 @@
 
 static const char help[] =
     "Usage: vecchia_kriging [OPTION VALUE]...\n"
+    "       mpirun -n PROCESSES mpi_kriging [OPTION VALUE]...\n"
     "Interpolates the elevation of the world's airports with a Gaussian process (Vecchia's\n"
     "approximation), fitted by maximum likelihood, and draws a map of it.\n"
     "\n"

@@ -53,8 +53,10 @@ int surface_predict(vecchia_t *v, const fit_t *fit, const kdtree_t *tree, int wi
     for (int i = 0; i < cells; i++)
         if (surface->distance[i] <= rim)
             cell[sites++] = i;
+    const int begin = (int)team_begin(&v->team, sites, v->team.rank),
+              end = (int)team_begin(&v->team, sites, v->team.rank + 1);
 #pragma omp parallel for schedule(dynamic, 256)
-    for (int s = 0; s < sites; s++) {
+    for (int s = begin; s < end; s++) {
         double *at = site + 3 * (ptrdiff_t)s;
         cell_centre(cell[s], width, height, at);
         kdtree_nearest(tree, at, v->n, m, neighbour + (ptrdiff_t)m * s, NULL);

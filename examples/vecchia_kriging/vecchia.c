@@ -54,11 +54,12 @@ static int solve(vecchia_t *v, int64_t sites) {
 }
 
 /* Sums over groups of VECCHIA_GRAIN sites, so that the total does not depend on how many threads
- * share the work, as it would with a floating-point reduction. Returns the failed blocks. */
-static int64_t sum_groups(const vecchia_t *v, matern_t covariance, int first, int64_t sites) {
+ * or processes share the work, as it would with a floating-point reduction. Returns the failed
+ * blocks. */
+static int64_t sum_groups(const vecchia_t *v, matern_t covariance, int64_t first, int64_t sites) {
     const double *value = v->value, *solution = v->solution;
     const int *neighbour = v->neighbour, *info = v->info;
-    double *partial = v->partial + 4 * (ptrdiff_t)(first / VECCHIA_GRAIN);
+    double *partial = v->partial + 4 * (first / VECCHIA_GRAIN);
     const int m = v->neighbours, order = m + 1;
     const double marginal = 1.0 / (1.0 + covariance.nugget_ratio);
     const int64_t groups = (sites + VECCHIA_GRAIN - 1) / VECCHIA_GRAIN;
@@ -103,25 +104,29 @@ static int64_t sum_groups(const vecchia_t *v, matern_t covariance, int first, in
 }
 
 int vecchia_likelihood(vecchia_t *v, matern_t covariance, int count, vecchia_profile_t *profile) {
-    profile->failed = 0;
-    for (int first = 0; first < count; first += (int)v->chunk) {
-        const int64_t sites = count - first < v->chunk ? count - first : v->chunk;
+    const int64_t groups = (count + VECCHIA_GRAIN - 1) / VECCHIA_GRAIN;
+    const int64_t begin = team_begin(&v->team, groups, v->team.rank),
+                  end = team_begin(&v->team, groups, v->team.rank + 1);
+    const int64_t last = end < groups ? end * VECCHIA_GRAIN : count;
+    int64_t failed = 0;
+    for (int64_t first = begin * VECCHIA_GRAIN; first < last; first += v->chunk) {
+        const int64_t sites = last - first < v->chunk ? last - first : v->chunk;
         const double t0 = omp_get_wtime();
-        assemble(v, covariance, sites, v->data + 3 * (int64_t)first,
-                 v->neighbour + (int64_t)v->neighbours * first);
+        assemble(v, covariance, sites, v->data + 3 * first, v->neighbour + v->neighbours * first);
         const double t1 = omp_get_wtime();
         if (solve(v, sites))
             return 1;
         const double t2 = omp_get_wtime();
-        profile->failed += sum_groups(v, covariance, first, sites);
+        failed += sum_groups(v, covariance, first, sites);
         v->likelihood.assemble += t1 - t0;
         v->likelihood.solve += t2 - t1;
         v->likelihood.reduce += omp_get_wtime() - t2;
     }
     const double t0 = omp_get_wtime();
-    const int64_t groups = (count + VECCHIA_GRAIN - 1) / VECCHIA_GRAIN;
     double *partial = v->partial;
-#pragma omp target update from(partial[0 : 4 * groups]) device(v -> device)
+#pragma omp target update from(partial[4 * begin : 4 * (end - begin)]) device(v -> device)
+    team_gather(&v->team, partial, groups, 4 * sizeof *partial);
+    profile->failed = team_sum(&v->team, failed);
     double sum[4] = {0.0, 0.0, 0.0, 0.0};
     for (int64_t g = 0; g < groups; g++)
         for (int k = 0; k < 4; k++)
@@ -144,13 +149,16 @@ int vecchia_predict(vecchia_t *v, matern_t covariance, double mean, double varia
     const int *info = v->info;
     const int m = v->neighbours, order = m + 1;
     const double marginal = variance * (1.0 + covariance.nugget_ratio);
+    const int64_t begin = team_begin(&v->team, sites, v->team.rank),
+                  end = team_begin(&v->team, sites, v->team.rank + 1), own = end - begin;
     int64_t bad = 0;
     int status = 0;
 
-#pragma omp target data device(v->device) map(to : site[0 : 3 * sites], neighbour[0 : m * sites])  \
-    map(from : predicted[0 : sites], error_variance[0 : sites])
-    for (int64_t first = 0; first < sites && status == 0; first += v->chunk) {
-        const int64_t count = sites - first < v->chunk ? sites - first : v->chunk;
+#pragma omp target data device(v->device)                                                          \
+    map(to : site[3 * begin : 3 * own], neighbour[m * begin : m * own])                            \
+    map(from : predicted[begin : own], error_variance[begin : own])
+    for (int64_t first = begin; first < end && status == 0; first += v->chunk) {
+        const int64_t count = end - first < v->chunk ? end - first : v->chunk;
         const double t0 = omp_get_wtime();
         assemble(v, covariance, count, site + 3 * first, neighbour + m * first);
         const double t1 = omp_get_wtime();
@@ -183,6 +191,10 @@ int vecchia_predict(vecchia_t *v, matern_t covariance, double mean, double varia
     }
     v->prediction.calls++;
     v->prediction.sites += sites;
-    *failed = bad;
-    return status;
+    if (status != 0)
+        return status;
+    team_gather(&v->team, predicted, sites, sizeof *predicted);
+    team_gather(&v->team, error_variance, sites, sizeof *error_variance);
+    *failed = team_sum(&v->team, bad);
+    return 0;
 }

@@ -12,6 +12,7 @@
 #define VECCHIA_H
 
 #include "matern.h"
+#include "team.h"
 
 #include <batchlas/batchlas.h>
 #include <stdint.h>
@@ -29,6 +30,7 @@ typedef struct {
     int device; /* OpenMP device number of the handle */
     int n, neighbours;
     int64_t chunk; /* sites per batch, a multiple of VECCHIA_GRAIN */
+    team_t team;   /* each process has all data and computes its share of the sites */
 
     /* Mapped by the caller's target data region. */
     const double *data;   /* 3 x n, positions in km */
