@@ -52,16 +52,19 @@ typedef double _Complex batchlas_complex_double;
 #define BATCHLAS_API
 #endif
 
+/* What every call returns. BATCHLAS_INVALID_ARGUMENT: nothing was touched, and
+ * batchlas_last_error() says which argument and why. */
 typedef enum {
-    BATCHLAS_SUCCESS = 0,
-    BATCHLAS_INVALID_ARGUMENT =
-        1, /* nothing was touched; batchlas_last_error() says which and why */
+    BATCHLAS_SUCCESS = 0,           /* done, or enqueued after batchlas_set_nowait() */
+    BATCHLAS_INVALID_ARGUMENT = 1,  /* an argument out of its range, or a pointer of elsewhere */
     BATCHLAS_ROUTE_UNAVAILABLE = 2, /* a pin or a tuned table that cannot be followed */
     BATCHLAS_OUT_OF_MEMORY = 3,     /* workspace could not be had; the handle stays usable */
     BATCHLAS_DEVICE_ERROR = 4,      /* the CUDA runtime or a vendor library reported a failure */
     BATCHLAS_NOT_SUPPORTED = 5      /* valid, but not in this build or on this device */
 } batchlas_status_t;
 
+/* As BLAS has them: the triangle that is used, the side of the triangular matrix, what is done to
+ * an operand, and whether a triangular matrix has ones on its diagonal. */
 typedef enum { BATCHLAS_LOWER = 0, BATCHLAS_UPPER = 1 } batchlas_uplo_t;
 typedef enum { BATCHLAS_LEFT = 0, BATCHLAS_RIGHT = 1 } batchlas_side_t;
 typedef enum { BATCHLAS_NO_TRANS = 0, BATCHLAS_TRANS = 1, BATCHLAS_CONJ_TRANS = 2 } batchlas_op_t;
@@ -73,6 +76,7 @@ typedef struct batchlas_handle_s *batchlas_handle_t;
 
 /* ---- library ------------------------------------------------------------------------------- */
 
+/* The version of the library that runs; BATCHLAS_VERSION_MAJOR and its like are the header's. */
 BATCHLAS_API void batchlas_version(int *major, int *minor, int *patch);
 
 /* The status's name and meaning, never NULL. */
