@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "run.h"
 
+#include "claim.h"
 #include "device.h"
 #include "record.h"
 
@@ -73,14 +74,17 @@ batchlas_status_t batchlas_step_launch(batchlas_handle_t h, const step_t *step,
     return step->family->launch(h, problem, workspace);
 }
 
+/* The claim is the caller's to release when the call is over. */
 static batchlas_status_t choose_and_launch(batchlas_handle_t h, const operation_t *operation,
-                                           const problem_t *problem) {
+                                           const problem_t *problem, claim_t *claim) {
     step_t step;
     size_t bytes = 0;
     void *workspace = NULL;
     batchlas_status_t status = choose(h, operation, problem, ANY_FAMILY, &step);
     if (status == BATCHLAS_SUCCESS)
         status = batchlas_step_buffer_size(h, &step, problem, &bytes);
+    if (status == BATCHLAS_SUCCESS && bytes > 0)
+        status = batchlas_claim_workspace(h, claim);
     if (status == BATCHLAS_SUCCESS)
         status = batchlas_workspace(h, bytes, &workspace);
     if (status == BATCHLAS_SUCCESS)
@@ -92,10 +96,12 @@ static batchlas_status_t choose_and_launch(batchlas_handle_t h, const operation_
 
 batchlas_status_t batchlas_run(batchlas_handle_t h, const operation_t *operation,
                                const problem_t *problem) {
+    claim_t claim = {NULL};
     const int current = batchlas_device_enter(h);
-    batchlas_status_t status = choose_and_launch(h, operation, problem);
+    batchlas_status_t status = choose_and_launch(h, operation, problem, &claim);
     if (status == BATCHLAS_SUCCESS && !h->nowait)
         status = batchlas_complete(h);
+    batchlas_release_workspace(&claim);
     batchlas_device_leave(current);
     return status;
 }

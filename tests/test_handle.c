@@ -672,32 +672,6 @@ static void settings_of_openmp_and_blas_are_the_callers(void **state) {
     set_blas_threads(before.blas);
 }
 
-/* Handles in the threads of a parallel region of the caller's. */
-static void a_parallel_region_may_have_a_handle_in_each_thread(void **state) {
-    (void)state;
-    enum { TEAM = 2 };
-    trial_t *trials[TEAM];
-    batchlas_status_t statuses[TEAM];
-    for (int i = 0; i < TEAM; ++i) {
-        trials[i] = trial_make(POSV, types[i], 37, 2, 50);
-        statuses[i] = BATCHLAS_DEVICE_ERROR;
-    }
-#pragma omp parallel num_threads(TEAM)
-    {
-        const int thread = omp_get_thread_num();
-        batchlas_handle_t h = NULL;
-        statuses[thread] = batchlas_create(&h, suite_device());
-        if (statuses[thread] == BATCHLAS_SUCCESS)
-            statuses[thread] = trial_call(h, trials[thread]);
-        batchlas_destroy(h);
-    }
-    for (int i = 0; i < TEAM; ++i) {
-        suite_expect_status(BATCHLAS_SUCCESS, statuses[i], NULL);
-        expect_solved(trials[i]);
-        trial_free(trials[i]);
-    }
-}
-
 #if defined(BATCHLAS_HAVE_EVENTS)
 /* On the host everything is done when a call returns, and the event is fulfilled at once. */
 static void an_event_is_fulfilled(void **state) {
@@ -755,7 +729,6 @@ static const struct CMUnitTest tests[] = {
     suite_test(coverage_is_appended),
     suite_test(coverage_is_complete_at_exit),
     suite_test(settings_of_openmp_and_blas_are_the_callers),
-    suite_test(a_parallel_region_may_have_a_handle_in_each_thread),
 #if defined(BATCHLAS_HAVE_EVENTS)
     suite_test(an_event_is_fulfilled),
 #endif

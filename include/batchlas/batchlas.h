@@ -123,7 +123,8 @@ BATCHLAS_API batchlas_status_t batchlas_fulfill_event(batchlas_handle_t h, omp_e
 #endif
 
 /* Workspace of the caller, 256-byte aligned, on the handle's device; a call that needs more than
- * `bytes` is BATCHLAS_INVALID_ARGUMENT. NULL returns to the handle's own, which grows as needed. */
+ * `bytes` is BATCHLAS_INVALID_ARGUMENT. No two calls may use one at the same time. NULL returns to
+ * the handle's own, which grows as needed. */
 BATCHLAS_API batchlas_status_t batchlas_set_workspace(batchlas_handle_t h, void *device_ptr,
                                                       size_t bytes);
 
