@@ -81,25 +81,28 @@ void batchlas_version(int *major, int *minor, int *patch) {
         *patch = BATCHLAS_VERSION_PATCH;
 }
 
-void batchlas_warn_once(const char *format, ...) {
-    enum { REMEMBERED = 64 };
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    static char *said[REMEMBERED];
-    static int said_count;
+/* The warnings of the process. */
+enum { REMEMBERED = 64 };
+static struct {
+    pthread_mutex_t lock;
+    char *said[REMEMBERED];
+    int count;
+} warnings = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+void batchlas_warn_once(const char *format, ...) {
     char text[sizeof create_error];
     va_list arguments;
     va_start(arguments, format);
     format_line(text, format, arguments);
     va_end(arguments);
 
-    pthread_mutex_lock(&lock);
-    bool known = said_count == REMEMBERED;
-    for (int i = 0; i < said_count && !known; ++i)
-        known = !strcmp(said[i], text);
-    if (!known && (said[said_count] = strdup(text)))
-        ++said_count;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_lock(&warnings.lock);
+    bool known = warnings.count == REMEMBERED;
+    for (int i = 0; i < warnings.count && !known; ++i)
+        known = !strcmp(warnings.said[i], text);
+    if (!known && (warnings.said[warnings.count] = strdup(text)))
+        ++warnings.count;
+    pthread_mutex_unlock(&warnings.lock);
     if (!known)
         fprintf(stderr, "batchlas: warning: %s\n", text);
 }
