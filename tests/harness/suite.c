@@ -6,10 +6,13 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <omp.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #ifdef __GLIBC__
@@ -17,6 +20,8 @@
 #endif
 
 enum { HOST = -1 };
+
+extern char **environ;
 
 static struct {
     int gpu; /* HOST or an OpenMP device number */
@@ -120,6 +125,57 @@ char *suite_stderr_of(void (*action)(void *), void *argument) {
     text[fread(text, 1, (size_t)bytes, file)] = '\0';
     fclose(file);
     return text;
+}
+
+/* ---- processes ------------------------------------------------------------------------------ */
+
+static const char child_variable[] = "BATCHLAS_TEST_CHILD"; /* "DEVICE ROLE" */
+
+const char *suite_child(void) {
+    const char *value = getenv(child_variable);
+    char *role = NULL;
+    if (!value)
+        return NULL;
+    return strtol(value, &role, 10) == suite_device() ? role + 1 : "";
+}
+
+/* The words of this process's command line, at most `most`. */
+static int command_line(char *text, size_t size, char **words, int most) {
+    int count = 0;
+    FILE *file = fopen("/proc/self/cmdline", "r");
+    const size_t length = file ? fread(text, 1, size - 1, file) : 0;
+    if (file)
+        fclose(file);
+    text[length] = '\0';
+    for (char *word = text; word < text + length && count < most; word += strlen(word) + 1)
+        words[count++] = word;
+    return count;
+}
+
+int suite_run_again(const char *tests, const char *role) {
+    enum { MOST_WORDS = 16 };
+    char text[4096], only[] = "--only", pattern[64], value[256];
+    char *words[MOST_WORDS + 3];
+    int count = command_line(text, sizeof text, words, MOST_WORDS), status = -1;
+    snprintf(pattern, sizeof pattern, "%s", tests);
+    words[count++] = only;
+    words[count++] = pattern;
+    words[count] = NULL;
+    snprintf(value, sizeof value, "%d %s", suite_device(), role);
+    posix_spawn_file_actions_t quiet;
+    posix_spawn_file_actions_init(&quiet);
+    posix_spawn_file_actions_addopen(&quiet, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    pid_t child = -1;
+    fflush(stdout);
+    suite_setenv(child_variable, value);
+    const int failed = posix_spawn(&child, "/proc/self/exe", &quiet, NULL, words, environ);
+    suite_setenv(child_variable, NULL);
+    posix_spawn_file_actions_destroy(&quiet);
+    if (failed || waitpid(child, &status, 0) != child)
+        suite_fail("this program could not be run again: %s", strerror(failed));
+    if (!WIFEXITED(status))
+        suite_fail("this program, run again, ended by signal %d", WTERMSIG(status));
+    return WEXITSTATUS(status);
 }
 
 /* ---- failing ------------------------------------------------------------------------------- */

@@ -53,6 +53,12 @@ void suite_setenv(const char *name, const char *value);
 /* What the process writes to stderr while action runs, to be freed; action must not fail a test. */
 char *suite_stderr_of(void (*action)(void *), void *argument);
 
+/* Runs this program again with these tests alone and returns its exit status; what it prints on
+ * stdout is lost. suite_child() is `role` there, on the device under test, "" on others, and NULL
+ * in a program that was not run by this. */
+int suite_run_again(const char *tests, const char *role);
+const char *suite_child(void);
+
 /* A new, empty directory that goes when the suite ends. */
 const char *suite_directory(void);
 
