@@ -72,6 +72,13 @@ void batchlas_check_pointer(check_t *check, const char *argument, const void *po
                "(inside a target data region pass it through use_device_ptr)",
                pointer, check->h->device);
         break;
+    case MEMORY_UNKNOWN:
+        check->status = batchlas_fail(
+            check->h, BATCHLAS_DEVICE_ERROR,
+            "%c%s: argument %s is %p, but after an earlier error CUDA does not tell whose memory "
+            "that is",
+            scalar_letter(check->type), check->operation, argument, pointer);
+        break;
     case MEMORY_OTHER_DEVICE:
         if (check->h->facts.is_gpu)
             reject(check, argument, "%p, memory of device %d, expected memory of device %d",

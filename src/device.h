@@ -13,7 +13,8 @@ batchlas_status_t batchlas_device_open(batchlas_handle_t h);
 int batchlas_device_enter(batchlas_handle_t h);
 void batchlas_device_leave(int previous);
 
-typedef enum { MEMORY_OK, MEMORY_HOST, MEMORY_OTHER_DEVICE } memory_verdict_t;
+/* MEMORY_UNKNOWN: after an error that ended its context, CUDA answers nothing any more. */
+typedef enum { MEMORY_OK, MEMORY_HOST, MEMORY_OTHER_DEVICE, MEMORY_UNKNOWN } memory_verdict_t;
 /* Whether the handle's device may use this pointer; *owner is the CUDA device that holds it. */
 memory_verdict_t batchlas_device_memory(batchlas_handle_t h, const void *pointer, int *owner);
 

@@ -124,6 +124,7 @@ typedef struct {
     unsigned type; /* CUmemorytype; 0: memory that CUDA does not know */
     unsigned managed;
     int device;
+    bool is_unknown; /* the driver did not answer */
 } memory_facts_t;
 
 static memory_facts_t ask_about(const void *pointer) {
@@ -134,9 +135,13 @@ static memory_facts_t ask_about(const void *pointer) {
     memory_facts_t facts = {.device = NO_DEVICE};
     void *answers[] = {&facts.type, &facts.managed, &facts.device};
     pthread_once(&once, find_pointer_attributes);
-    if (!pointer_attributes || pointer_attributes(sizeof asked / sizeof *asked, asked, answers,
-                                                  (CUdeviceptr)(uintptr_t)pointer) != CUDA_SUCCESS)
+    const CUresult answer = pointer_attributes
+                                ? pointer_attributes(sizeof asked / sizeof *asked, asked, answers,
+                                                     (CUdeviceptr)(uintptr_t)pointer)
+                                : CUDA_ERROR_INVALID_VALUE;
+    if (answer != CUDA_SUCCESS)
         facts.type = 0;
+    facts.is_unknown = answer != CUDA_SUCCESS && answer != CUDA_ERROR_INVALID_VALUE;
     return facts;
 }
 
@@ -151,6 +156,8 @@ bool batchlas_device_only(const void *pointer) {
 
 memory_verdict_t batchlas_device_memory(batchlas_handle_t h, const void *pointer, int *owner) {
     const memory_facts_t facts = ask_about(pointer);
+    if (h->facts.is_gpu && facts.is_unknown)
+        return MEMORY_UNKNOWN;
     if (is_device_only(&facts) && (!h->facts.is_gpu || facts.device != h->device)) {
         *owner = facts.device;
         return MEMORY_OTHER_DEVICE;

@@ -328,12 +328,19 @@ batchlas_status_t batchlas_set_workspace(batchlas_handle_t h, void *device_ptr, 
     const batchlas_status_t status = batchlas_begin(h);
     if (status != BATCHLAS_SUCCESS)
         return status;
-    int owner = 0;
     if ((uintptr_t)device_ptr % WORKSPACE_ALIGNMENT)
         return batchlas_fail(h, BATCHLAS_INVALID_ARGUMENT,
                              "set_workspace: argument device_ptr is %p, expected a multiple of %d",
                              device_ptr, WORKSPACE_ALIGNMENT);
-    if (device_ptr && batchlas_device_memory(h, device_ptr, &owner) != MEMORY_OK)
+    int owner = 0;
+    const memory_verdict_t verdict =
+        device_ptr ? batchlas_device_memory(h, device_ptr, &owner) : MEMORY_OK;
+    if (verdict == MEMORY_UNKNOWN)
+        return batchlas_fail(h, BATCHLAS_DEVICE_ERROR,
+                             "set_workspace: argument device_ptr is %p, but after an earlier error "
+                             "CUDA does not tell whose memory that is",
+                             device_ptr);
+    if (verdict != MEMORY_OK)
         return batchlas_fail(h, BATCHLAS_INVALID_ARGUMENT,
                              "set_workspace: argument device_ptr is %p, expected memory of the "
                              "handle's device",
