@@ -100,7 +100,8 @@ template <class T, int lanes, int sides, bool upper> struct item_on_chip {
 
     /* Tiles lie in memory along the columns of A: of L, or of L^T where A holds U. Whole sectors
      * are fetched across the diagonal, and rows beyond the order are copies of the last one:
-     * neither counts. */
+     * neither counts. Only of a tile on the diagonal they are zeros: there the last one's own
+     * element would be among L's, and its imaginary part may be anything. */
     __device__ __forceinline__ void load_triangle(const T *item, int64_t ld) const {
         constexpr int step = 8;             // elements of a tile that a lane fetches in a row
         constexpr int parts = lanes / step; // and how often it does for a tile,
@@ -120,7 +121,9 @@ template <class T, int lanes, int sides, bool upper> struct item_on_chip {
                 const int along = (upper ? column : row) * lanes + q;
                 const int across = (upper ? row : column) * lanes + part * step;
                 const T *from = item + (along < n ? along : n - 1) + across * ld;
-                const int own = row == column ? (q - part * step + lanes) / sector : 0;
+                const int own = row != column          ? 0
+                                : !upper && along >= n ? -1
+                                                       : (q - part * step + lanes) / sector;
                 if (alive && t + h < count) {
                     if (across + step <= n) {
 #pragma unroll
