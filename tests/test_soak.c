@@ -35,7 +35,7 @@ typedef struct {
     int64_t on_device; /* by whomever */
 } bytes_t;
 
-#if HAVE_ADDRESS_SANITIZER || HAVE_THREAD_SANITIZER
+#if HAVE_ADDRESS_SANITIZER || HAVE_THREAD_SANITIZER || HAVE_MEMORY_SANITIZER
 static bytes_t bytes_on_host(void) {
     return (bytes_t){0};
 }

@@ -10,6 +10,9 @@
 #if __has_feature(thread_sanitizer)
 #define HAVE_THREAD_SANITIZER 1
 #endif
+#if __has_feature(memory_sanitizer)
+#define HAVE_MEMORY_SANITIZER 1
+#endif
 #else
 #if defined(__SANITIZE_ADDRESS__)
 #define HAVE_ADDRESS_SANITIZER 1
