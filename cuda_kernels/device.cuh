@@ -32,6 +32,13 @@ template <int warps = 0> __device__ __forceinline__ void block_barrier() {
 __device__ __forceinline__ void warp_barrier() {
     __syncwarp();
 }
+/* Of the lanes that share a matrix: some of a warp, or all of a block. */
+template <int lanes> __device__ __forceinline__ void group_barrier() {
+    if constexpr (lanes <= 32)
+        __syncwarp();
+    else
+        __syncthreads();
+}
 
 /* The lanes of the warp for which it is so, as bits; a barrier of them. */
 __device__ __forceinline__ unsigned lanes_where(bool so) {

@@ -68,11 +68,9 @@ __global__ void __launch_bounds__(bucket::threads, bucket::blocks) solve(posv_ar
     triangle a;
     a.q = static_cast<int>(threadIdx.x) % lanes;
     a.n = n;
-    a.template load<upper>(item, ld, alive);
+    a.template fetch<upper>(item, ld, alive, shared.factor.block);
     right_sides x = {shared.right, a.q, n, alive, {}};
     load_right<upper>(a, right, ldb, nrhs, alive, x.b);
-    if constexpr (upper)
-        a.template transpose<true>(shared.factor.block);
     const int done = a.template factor<upper>(shared.factor.panels, item, ld, alive, n, x);
     warp_barrier();
     x.solve_back(item, upper ? ld : 1, upper ? 1 : ld);

@@ -64,9 +64,7 @@ __global__ void __launch_bounds__(bucket::threads, bucket::blocks) solve(posv_ar
     triangle a;
     a.q = static_cast<int>(threadIdx.x) % lanes;
     a.n = arguments.n;
-    a.template load<upper>(item, ld, alive);
-    if constexpr (upper)
-        a.template transpose<true>(shared.factor.block);
+    a.template fetch<upper>(item, ld, alive, shared.factor.block);
     const unsigned others = a.factor(shared.factor.panels);
     const bool ordinary = alive && !(others >> threadIdx.x % warp_lanes & 1);
 

@@ -16,7 +16,11 @@ struct rolled_triangle : tiny_triangle<T, N, least, lanes, panel> {
     using tiny = tiny_triangle<T, N, least, lanes, panel>;
     using R = real_of<T>;
     using tiny::length, tiny::owned, tiny::rows, tiny::x, tiny::q, tiny::n;
-    static_assert(rows == N && lanes % span == 0 && span % panel == 0, "whole stages");
+    static_assert(rows >= N && N % span == 0 && lanes % span == 0 && span % panel == 0,
+                  "whole stages");
+    static constexpr bool is_wide = lanes > warp_lanes; // the lanes are a block's
+
+    static constexpr int slab_stride = warp_lanes + length;
 
     /* The finished panels of a stage, as far as they are kept: an upper triangle's until its rows
      * are stored. Neither they nor the matrices of a warp begin in the same banks. */
@@ -32,8 +36,54 @@ struct rolled_triangle : tiny_triangle<T, N, least, lanes, panel> {
     };
     template <bool upper> union scratch {
         panel_buffers<upper> panels;
-        T block[lanes * tiny::block_stride];
+        T block[is_wide ? rows * slab_stride : lanes * tiny::block_stride];
     };
+
+    /* In the place of tiny's, whose block would be too large for the lanes of several warps: an
+     * upper triangle comes by slabs of 32 of its rows, a column of them to each warp in turn. */
+    template <bool upper>
+    __device__ __forceinline__ void fetch(T *item, int64_t ld, bool alive, T *block) {
+        if constexpr (!upper || !is_wide)
+            tiny::template fetch<upper>(item, ld, alive, block);
+        else
+#pragma unroll
+            for (int c0 = 0; c0 < N; c0 += warp_lanes) {
+                fill_slab(block, item, ld, alive, c0);
+                group_barrier<lanes>();
+#pragma unroll
+                for (int i = 0; i < owned; ++i)
+#pragma unroll
+                    for (int h = 0; h < warp_lanes && c0 + h < N; h += length)
+                        if (c0 + h < lanes * (i + 1)) {
+                            granule<T> g = {};
+                            if (q + lanes * i >= c0)
+                                g = *reinterpret_cast<const granule<T> *>(
+                                    block + (q + lanes * i) * slab_stride + h);
+#pragma unroll
+                            for (int e = 0; e < length; ++e)
+                                x[i][c0 + h + e] = g.at[e];
+                        }
+                group_barrier<lanes>();
+            }
+    }
+    /* The rows first ... of all columns from there on, with the identity around them. */
+    __device__ __forceinline__ void fill_slab(T *slab, const T *item, int64_t ld, bool alive,
+                                              int first) const {
+        const int lane = q % warp_lanes;
+        const int row = first + lane;
+#pragma unroll 8
+        for (int c = first + q / warp_lanes; c < rows; c += lanes / warp_lanes) {
+            T value = from_real<T>(R(row == c));
+            if (alive && row <= c && c < n)
+                value = item[row + c * ld];
+            slab[c * slab_stride + lane] = value;
+        }
+    }
+
+    /* Of the warp's. */
+    __device__ __forceinline__ int last_row() const {
+        return lanes * (owned - 1) + q / warp_lanes * warp_lanes + warp_lanes - 1;
+    }
 
     /* Takes the finished panel from the columns after it, which begin at `next`, and moves them. */
     template <int stage, int c0 = 0>
@@ -42,7 +92,7 @@ struct rolled_triangle : tiny_triangle<T, N, least, lanes, panel> {
                                           int next) {
         constexpr int base = stage * span;
         if constexpr (base + c0 + panel < N) {
-            if (next + c0 >= n)
+            if (next + c0 >= n || (is_wide && next + c0 > last_row()))
                 return;
 #pragma unroll
             for (int c = c0; c < c0 + panel; ++c) {
@@ -129,7 +179,7 @@ struct rolled_triangle : tiny_triangle<T, N, least, lanes, panel> {
                 for (int i = home; i < owned; ++i)
                     solved.at.put(q + lanes * i, own[i]);
                 right.template give<home>(row_of_diagonal, p, pivots);
-                warp_barrier();
+                group_barrier<lanes>();
                 right.template solve_panel<home>(row_of_diagonal, p, own, solved.at, pivots);
                 shift<stage>(own, solved.at, p + panel);
             }

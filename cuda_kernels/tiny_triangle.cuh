@@ -121,6 +121,14 @@ template <class T, int N, int least, int lanes, int panel> struct tiny_triangle 
         });
     }
 
+    /* Loads an item's triangle, an upper one by way of `block`. */
+    template <bool upper>
+    __device__ __forceinline__ void fetch(T *item, int64_t ld, bool alive, T *block) {
+        load<upper>(item, ld, alive);
+        if constexpr (upper)
+            transpose<true>(block);
+    }
+
     /* From the rows of an upper triangle to the rows of its transpose, or back. */
     template <bool to_lower> __device__ __forceinline__ void transpose(T *block) {
 #pragma unroll
@@ -204,7 +212,7 @@ template <class T, int N, int least, int lanes, int panel> struct tiny_triangle 
                                                         pivot<R> (&pivots)[panel]) {
         if (row_of_diagonal >= 0 && row_of_diagonal < panel)
             diagonal.put(row_of_diagonal, own[home]);
-        warp_barrier();
+        group_barrier<lanes>();
 
         T a[panel][panel], l[panel][panel];
 #pragma unroll
@@ -450,7 +458,7 @@ __device__ __forceinline__ int factor_any(T *item, int64_t down, int64_t right, 
                     sum = minus_product_conj(sum, row[k * right], pivot_row[k * right]);
                 row[j * right] = scaled(p.inverse, sum);
             }
-        warp_barrier();
+        group_barrier<lanes>();
         if (goes_on && failed == 0 && q == 0)
             pivot_row[j * right] = from_real<T>(p.root);
     }

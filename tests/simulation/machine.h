@@ -78,6 +78,9 @@ namespace primitives {
 template <int warps = 0> void block_barrier(source_line where = source_line::current()) {
     meet(warps == 1 ? barrier_kind::warp : barrier_kind::block, where);
 }
+template <int lanes> void group_barrier(source_line where = source_line::current()) {
+    meet(lanes <= 32 ? barrier_kind::warp : barrier_kind::block, where);
+}
 inline void warp_barrier(source_line where = source_line::current()) {
     meet(barrier_kind::warp, where);
 }
