@@ -201,8 +201,11 @@ template <int panel> batchlas_status_t launch_batch(batchlas_handle_t h, const p
                                             problem->info ? problem->info + first : nullptr,
                                             problem->info_base, problem->n};
         error = with_scalar(problem->type, [&](auto scalar) {
-            return launch_order<panel, decltype(scalar)>(arguments, problem->uplo == BATCHLAS_UPPER,
-                                                         batch, h->stream);
+            int outcome = 0;
+            if constexpr (has_width<decltype(scalar), panel>)
+                outcome = launch_order<panel, decltype(scalar)>(
+                    arguments, problem->uplo == BATCHLAS_UPPER, batch, h->stream);
+            return outcome;
         });
     }
     return batchlas_device_status(h, error, "launching potrf lpanel");
