@@ -11,11 +11,14 @@ library reads. Every fenced block says its language; `text` is not code, and cod
   `<!-- needs MACRO -->` before it: where the header defines that macro;
 - commands (sh): the programs of this tree that they call exist and know the options given.
 
+The tests that docs/reliability.md names exist.
+
 DOCS_C, DOCS_C_FLAGS, DOCS_FORTRAN, DOCS_FORTRAN_FLAGS and DOCS_LIBRARIES are the compilers and what
 to link; without them nothing is compiled.
 """
 
 import collections
+import fnmatch
 import os
 import pathlib
 import re
@@ -129,6 +132,19 @@ class Docs(unittest.TestCase):
                             self.assertEqual(given, wanted)
                     count += 1
         self.assertGreater(count, 20)
+
+    def test_promises_name_tests_that_exist(self):
+        count = 0
+        page = ROOT / "docs/reliability.md"
+        for suite, pattern in re.findall(r"`([a-z_]+):([a-z0-9_*]+)`", page.read_text("utf-8")):
+            with self.subTest(suite=suite, test=pattern):
+                source = ROOT / f"tests/test_{suite}.c"
+                self.assertTrue(source.exists(), "no such suite")
+                tests = re.findall(r"^static void (\w+)\(void \*\*state\)",
+                                   source.read_text("utf-8"), flags=re.M)
+                self.assertTrue(fnmatch.filter(tests, pattern), "no such test")
+                count += 1
+        self.assertGreater(count, 50)
 
     def test_commands_exist(self):
         for block in ALL_BLOCKS:
