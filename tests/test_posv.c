@@ -34,6 +34,8 @@ static void every_size_and_width_is_solved(void **state) {
         EACH(width, widths) {
             if (widths[width_index] > 4 && n > 16 && order_index % 4 != 2)
                 continue;
+            if (suite_exact() && (order_index % 3 != 2 || width_index % 2 == 0))
+                continue; /* a sample, for a sanitizer */
             systems_t systems = systems_make(&s, widths[width_index], 52);
             run_everywhere(&systems, 3, (order_index + width_index) % 2 ? TIGHT : PADDED, "");
             systems_free(&systems);

@@ -129,7 +129,7 @@ bool solve_run(const solve_t *c, solve_operands_t *o, matrices_t *kept) {
     suite_expect(solutions_are_right(&o->B[STRIDED], c->systems));
     if (c->routine == POSV)
         suite_expect(factors_are_right(&o->A[STRIDED], c->uplo, c->systems->spd));
-    for (form_t form = AMONG_NAN; form < FORM_COUNT; ++form) {
+    for (form_t form = AMONG_NAN; form < FORM_COUNT && !suite_exact(); ++form) {
         run_form(c, o, form);
         /* potrs leaves A as it was, which the form was checked for already. */
         if (c->routine == POSV)
