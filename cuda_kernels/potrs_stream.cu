@@ -15,6 +15,8 @@
 #include "device.cuh"
 #include "families.h"
 
+#include <type_traits>
+
 extern "C" {
 #include "device.h"
 }
