@@ -234,9 +234,7 @@ template <class T, int sides> struct tile_algebra {
     static constexpr int length = granule<T>::length;
     static constexpr int stride = layout<T, sides>::stride;
     /* Rows that every lane solves for itself, between two exchanges. */
-    static constexpr int panel = sides == 1           ? (scalar_of<T>::is_complex ? 4 : 8)
-                                 : sides == few_sides ? 2
-                                                      : 1;
+    static constexpr int panel = sides == 1 ? 4 : sides == few_sides ? 2 : 1;
 
     template <int count>
     __device__ __forceinline__ static void read(T (&to)[count], const T *from) {
@@ -399,11 +397,10 @@ __global__ void __launch_bounds__(warps *warp_lanes, most_blocks<T>)
     event *const solved = reinterpret_cast<event *>(inverses + blocks * order);
     event *const added = solved + blocks; // by row r to column c: r (r - 1) / 2 + c
     T *const rings = reinterpret_cast<T *>(solved + events_of(blocks));
-    for (int e = static_cast<int>(threadIdx.x); e < events_of(blocks); e += warps * warp_lanes)
+    for (int e = static_cast<int>(threadIdx.x); e < events_of(blocks);
+         e += static_cast<int>(blockDim.x))
         prepare(solved[e]);
     block_barrier();
-    if (warp >= blocks)
-        return;
 
     const int part = static_cast<int>(blockIdx.x % parts) * sides;
     const int64_t ldb = arguments.B.ld;
@@ -570,10 +567,11 @@ template <class T, int sides>
 int launch_stream(stream_arguments arguments, bool upper, int64_t batch, size_t budget,
                   void *stream) {
     arguments.slots = slots_for<T, sides>(arguments.n, budget);
+    const int blocks = blocks_of(arguments.n);
     return launch_with_shared(
         upper ? solve<T, sides, true> : solve<T, sides, false>, batch * arguments.parts,
-        warps * warp_lanes, resident_padded(layout<T, sides>::bytes(arguments.n, arguments.slots)),
-        stream, arguments);
+        (blocks < warps ? blocks : warps) * warp_lanes,
+        resident_padded(layout<T, sides>::bytes(arguments.n, arguments.slots)), stream, arguments);
 }
 
 } // namespace
