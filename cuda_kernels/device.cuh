@@ -76,6 +76,47 @@ __device__ __forceinline__ void copies_arrive() {
     __pipeline_commit();
     __pipeline_wait_prior(0);
 }
+/* Ends a group of the thread's copies, perhaps of none. */
+__device__ __forceinline__ void end_group() {
+    __pipeline_commit();
+}
+/* All groups of the thread have arrived but the last `open`, or the last 7 if `open` is more. */
+template <int least = 0, int most = 8> __device__ __forceinline__ void groups_arrive(int open) {
+    if constexpr (most - least == 1) {
+        __pipeline_wait_prior(least);
+    } else {
+        constexpr int middle = (least + most) / 2;
+        if (open >= middle)
+            groups_arrive<middle, most>(open);
+        else
+            groups_arrive<least, middle>(open);
+    }
+}
+
+/* What one lane tells and others wait for, once in a block's life. It lies in shared memory; one
+ * thread prepares it before a block_barrier. What comes before it in the warp that tells, up to a
+ * warp_barrier, comes before all that follows in the threads that waited. */
+struct event {
+    unsigned long long state;
+};
+__device__ __forceinline__ unsigned address_of(event &e) {
+    return static_cast<unsigned>(__cvta_generic_to_shared(&e));
+}
+__device__ __forceinline__ void prepare(event &e) {
+    asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(address_of(e)) : "memory");
+}
+__device__ __forceinline__ void tell(event &e) {
+    asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(address_of(e)) : "memory");
+}
+__device__ __forceinline__ void wait_for(event &e) {
+    asm volatile("{\n"
+                 ".reg .pred happened;\n"
+                 "again:\n"
+                 "mbarrier.try_wait.parity.shared.b64 happened, [%0], 0;\n"
+                 "@!happened bra again;\n"
+                 "}" ::"r"(address_of(e))
+                 : "memory");
+}
 
 /* The same pointer to global memory, of which the compiler knows nothing else: addresses made from
  * it are computed where they are needed, an addition each, and take no registers before. */

@@ -41,6 +41,8 @@ LAUNCH(batchlas_potrf_lapack); /* src/vendor_lapack.c */
 /* potrs */
 CAN_RUN(batchlas_potrs_fused_can_run); /* cuda_kernels/potrs_fused.cu */
 LAUNCH(batchlas_potrs_fused);
+CAN_RUN(batchlas_potrs_stream_can_run); /* cuda_kernels/potrs_stream.cu */
+LAUNCH(batchlas_potrs_stream);
 BUFFER_SIZE(batchlas_potrs_blocked_buffer_size); /* src/potrs.c: two trsm */
 LAUNCH(batchlas_potrs_blocked);
 CAN_RUN(batchlas_potrs_cusolver_can_run);

@@ -31,11 +31,14 @@ static spd_t factors(scalar_type_t type, int n, int distinct, uint64_t seed) {
 
 static void every_size_and_width_is_solved(void **state) {
     (void)state;
-    const int orders[] = {1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 40, 48, 64, 65, 97, 129};
-    const int widths[] = {0, 1, 2, 3, 4, 16, 33};
+    const int orders[] = {1,  2,  3,  7,  8,  9,  15, 16,  17,  31,
+                          32, 33, 40, 48, 64, 65, 97, 129, 161, 289};
+    const int widths[] = {0, 1, 2, 4, 7, 16, 33};
     EACH(type, types)
     EACH(order, orders) {
         const int n = orders[order_index];
+        if (n > 129 && !suite_on_gpu())
+            continue;
         spd_t s = factors(types[type_index], n, 3, 31);
         EACH(width, widths) {
             /* Wide right-hand sides at every fourth order beyond the small ones. */
@@ -164,7 +167,7 @@ static void nothing_to_solve_is_success(void **state) {
 
 static void the_same_system_gives_the_same_bits_everywhere_and_again(void **state) {
     (void)state;
-    const int orders[] = {5, 16, 33, 64};
+    const int orders[] = {5, 16, 33, 64, 161};
     const int teams[] = {1, 3};
     const int before = omp_get_max_threads();
     EACH(type, types)
@@ -172,7 +175,12 @@ static void the_same_system_gives_the_same_bits_everywhere_and_again(void **stat
         const int n = orders[order_index];
         spd_t s = factors(types[type_index], n, 1, 41);
         systems_t systems = systems_make(&s, 1 + order_index, 42);
-        const int64_t batch = suite_on_gpu() ? (n <= 16 ? 4096 : 1025) : n <= 16 ? 1027 : 131;
+        const int64_t batch = suite_on_gpu() ? (n <= 16   ? 4096
+                                                : n <= 64 ? 1025
+                                                          : 600)
+                              : n <= 16      ? 1027
+                              : n <= 64      ? 131
+                                             : 7;
         EACH(uplo, triangles) {
             solve_t c = {POTRS, &systems, triangles[uplo_index], batch, PADDED, PADDED,
                          NULL,  false};

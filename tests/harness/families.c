@@ -30,6 +30,7 @@ static const family_line_t lines[] = {
     {"potrf",        "vendor:single", NULL,     false,       CUDA_VENDOR, EVERY_ORDER},
     {"potrs",        NULL,            NULL,     true,        true,        EVERY_ORDER},
     {"potrs",        "fused",         NULL,     false,       true,        {64, 64, 64, 64}},
+    {"potrs",        "stream",        NULL,     false,       true,        {0}},
     {"potrs",        "blocked",       NULL,     true,        true,        EVERY_ORDER},
     {"potrs",        "blocked",       "native", true,        true,        EVERY_ORDER},
     {"potrs",        "blocked",       "vendor", HOST_VENDOR, CUDA_VENDOR, EVERY_ORDER},

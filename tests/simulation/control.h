@@ -51,7 +51,7 @@ bool simulation_grants_launch(void);
 typedef struct {
     const char *file; /* without its folder */
     int line;
-    const char *kind; /* "block", "warp", "copies" */
+    const char *kind; /* "block", "warp", "copies", "event" */
 } barrier_t;
 /* Those that kernels have met so far, in the order of files and lines; NULL after the last. */
 const barrier_t *simulation_barrier(int index);

@@ -418,6 +418,33 @@ DEFECTS = [
         "alive && done == n, x.b",
         "alive, x.b"),
 
+    # ---- potrs_stream.cu -------------------------------------------------------------------------
+    Defect(
+        "a tile is used while the copy before it may still be under way", "potrs_stream.cu",
+        "copy under way",
+        "groups_arrive(count - 1 - passed - more);",
+        "groups_arrive(count - passed - more);"),
+    Defect(
+        "the diagonal tile is not waited for with its neighbour", "potrs_stream.cu",
+        "copy under way",
+        "ring.arrive(is_last);",
+        "ring.arrive(0);"),
+    Defect(
+        "Upper's lines lack their conjugate", "potrs_stream.cu", "solution",
+        "return minus_product_conj(rest, x, m);",
+        "return minus_product(rest, x, m);"),
+    Defect(
+        "a panel is solved downwards on the way back", "potrs_stream.cu", "solution",
+        "const int c = backward ? panel - 1 - k : k;",
+        "const int c = k;"),
+    Defect(
+        "a row past the matrix is stored", "potrs_stream.cu", "padding",
+        "row * order + lane < n && s < count",
+        "row * order + lane <= n && s < count"),
+    Defect(
+        "items to pass over are solved", "potrs_stream.cu", "padding",
+        "if (arguments.skip && arguments.skip[i])",
+        "if (false)"),
     # ---- register_tile.cuh, gemm_register.cu, syrk_register.cu -----------------------------------
     Defect(
         "one buffer in the place of two", "register_tile.cuh", "race",

@@ -29,11 +29,14 @@ struct copy {
     const void *from;
     size_t bytes;
     const void *code;
+    unsigned group;
 };
 
 /* The running thread's; NULL outside kernels. */
 const clock_vector *running_clock();
 std::vector<copy> &running_copies();
+/* The number of the group that the running thread's copies now join; the first is 0. */
+unsigned &running_group();
 unsigned block_threads();
 const void *running_kernel();
 [[noreturn]] void abandon_launch();
@@ -48,8 +51,8 @@ bool is_private(const void *address, bool is_write);
 void begin_launch();
 void begin_block(size_t dynamic_shared_bytes);
 void end_block();
-/* The running thread's copies land. */
-void land_copies();
+/* The running thread's copies land, up to those of a group. */
+void land_copies(unsigned end_of_groups);
 
 // ---- faults (fault.cpp) ------------------------------------------------------------------------
 

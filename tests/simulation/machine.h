@@ -39,7 +39,7 @@ struct source_line {
 
 // ---- what device.cuh builds on -----------------------------------------------------------------
 
-enum class barrier_kind { block, warp, copies };
+enum class barrier_kind { block, warp, copies, event };
 [[clang::convergent, clang::nomerge]] void meet(barrier_kind kind, source_line where);
 
 /* The bits that lane `source` of the own group of `width` lanes gives; a barrier of these lanes. */
@@ -55,8 +55,16 @@ multiply_in_warp(double (&d)[4], const double (&a)[4], const double (&b)[2], con
 void *shared_memory(const void *tag, size_t bytes);
 void *dynamic_shared_memory();
 
-/* A copy lands at the last legal moment: in copies_arrive() of the same thread. */
+/* A copy lands at the last legal moment: in copies_arrive() or groups_arrive() of the same thread.
+ */
 void begin_copy_bytes(void *shared, const void *global, size_t bytes);
+void end_group_of_copies();
+void wait_for_groups(int open, source_line where);
+
+/* An event in shared memory, by its address. */
+void prepare_event(const void *event);
+void tell_event(const void *event);
+void wait_for_event(const void *event, source_line where);
 
 // ---- launch ------------------------------------------------------------------------------------
 
@@ -109,6 +117,25 @@ template <class T> void begin_copy(T *shared, const T *global) {
 }
 inline void copies_arrive(source_line where = source_line::current()) {
     meet(barrier_kind::copies, where);
+}
+inline void end_group() {
+    end_group_of_copies();
+}
+inline void groups_arrive(int open, source_line where = source_line::current()) {
+    wait_for_groups(open, where);
+}
+
+struct event {
+    unsigned long long state;
+};
+inline void prepare(event &e) {
+    prepare_event(&e);
+}
+inline void tell(event &e) {
+    tell_event(&e);
+}
+inline void wait_for(event &e, source_line where = source_line::current()) {
+    wait_for_event(&e, where);
 }
 
 template <class T> T *forget_global(T *pointer) {

@@ -288,17 +288,19 @@ void begin_copy_bytes(void *shared, const void *global, size_t bytes) {
     touch(global, bytes, false, code);
     touch(shared, bytes, true, code);
     mark(static_cast<size_t>(static_cast<char *>(shared) - device().bytes), bytes, IN_FLIGHT, 0);
-    running_copies().push_back({shared, global, bytes, code});
+    running_copies().push_back({shared, global, bytes, code, running_group()});
 }
 
-void land_copies() {
-    for (const copy &c : running_copies()) {
-        touch(c.from, c.bytes, false, c.code);
-        mark(static_cast<size_t>(static_cast<char *>(c.to) - device().bytes), c.bytes, 0,
+void land_copies(unsigned end_of_groups) {
+    std::vector<copy> &copies = running_copies();
+    auto next = copies.begin();
+    for (; next != copies.end() && next->group < end_of_groups; ++next) {
+        touch(next->from, next->bytes, false, next->code);
+        mark(static_cast<size_t>(static_cast<char *>(next->to) - device().bytes), next->bytes, 0,
              IN_FLIGHT);
-        memcpy(c.to, c.from, c.bytes);
+        memcpy(next->to, next->from, next->bytes);
     }
-    running_copies().clear();
+    copies.erase(copies.begin(), next);
 }
 
 } // namespace simulation

@@ -315,8 +315,8 @@ static batchlas_status_t run_syrk(const subject_t *subject, bool judged, matrice
 /* ---- potrs ----------------------------------------------------------------------------------- */
 
 /* Around every order at which the families change their geometry, or end. */
-static const int potrs_orders[] = {1,  7,  8,  9,  15, 16, 17, 24,  31,  32,  33,  47,  48,
-                                   49, 63, 64, 65, 95, 96, 97, 127, 128, 129, 160, 192, 0};
+static const int potrs_orders[] = {1,  7,  8,  9,  15, 16, 17,  24,  31,  32,  33,  47,  48, 49,
+                                   63, 64, 65, 95, 96, 97, 127, 128, 129, 160, 192, 257, 0};
 
 /* Every way through the families, by the number of right-hand sides: one, few in two parts, a strip
  * that is not full, and more than one strip. */
@@ -344,8 +344,9 @@ static batchlas_status_t run_potrs(const subject_t *subject, bool judged, matric
     const batchlas_uplo_t uplo = triangles[subject->form % 2];
     const bool skips = subject->form >= 2 * COUNT(widths);
     const int nrhs = widths[subject->form / 2 % COUNT(widths)];
-    /* Blocks full of small items, and a block that is not. */
-    const int64_t batch = nrhs > 6 || n > 33 ? 3 : n <= 9 ? 37 : 13;
+    /* Blocks full of small items, and a block that is not, in the family that has such blocks. */
+    const bool alone = strcmp(subject->family->spelling, "fused") != 0;
+    const int64_t batch = alone || nrhs > 6 || n > 33 ? 3 : n <= 9 ? 37 : 13;
     spd_t *s = potrs_factors(subject->type, n);
     systems_t systems = systems_make(s, nrhs, (uint64_t)n + 1);
     matrices_t A = matrices_make(subject->type, n, n, batch, PADDED, triangle_of(uplo));
@@ -665,7 +666,8 @@ static char *barriers_of_the_source(void) {
     FILE *pipe =
         popen("cd " CUDA_KERNELS
               " && grep -noE "
-              "'(block_barrier|group_barrier|warp_barrier|copies_arrive)(<[a-z_]+>)?\\(\\);' "
+              "'(block_barrier|group_barrier|warp_barrier|copies_arrive|groups_arrive|wait_for)"
+              "(<[a-z_]+>)?\\([^;]*\\);' "
               "*.cu *.cuh | grep -v '^device.cuh' | cut -d: -f1,2 | LC_ALL=C sort -t: -k1,1 -k2,2n",
               "r");
     char *text = host_alloc(1 << 16, 1);

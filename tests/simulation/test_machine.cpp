@@ -123,6 +123,59 @@ __global__ void leaves_copies_behind(int *out) {
     begin_copy(&shared_object<line>()[threadIdx.x], &out[threadIdx.x]);
 }
 
+__global__ void reads_a_group_too_early(int *out) {
+    auto &shared = shared_object<int[2][threads]>();
+    const int t = static_cast<int>(threadIdx.x);
+    for (auto &row : shared) {
+        begin_copy(&row[t], &out[t]);
+        end_group();
+    }
+    groups_arrive(1);
+    out[t] = shared[0][t] + shared[1][t];
+}
+
+__global__ void waits_for_what_nobody_tells(int *out) {
+    auto &happened = shared_object<event>();
+    if (threadIdx.x == 0)
+        prepare(happened);
+    block_barrier();
+    wait_for(happened);
+    out[threadIdx.x] = 1;
+}
+
+__global__ void waits_before_it_is_prepared(int *out) {
+    auto &happened = shared_object<event>();
+    if (threadIdx.x == 0) {
+        prepare(happened);
+        tell(happened);
+    }
+    wait_for(happened);
+    out[threadIdx.x] = 1;
+}
+
+/* The second warp copies from the first one's line. */
+template <bool tells_too_early> __global__ void hands_a_line_over(int *out) {
+    auto &shared = shared_object<line>();
+    auto &happened = shared_object<event>();
+    const int t = static_cast<int>(threadIdx.x);
+    if (t == 0)
+        prepare(happened);
+    block_barrier();
+    if (t < warp_lanes) {
+        if (tells_too_early && t == 0)
+            tell(happened);
+        shared[t] = t;
+        warp_barrier();
+        if (!tells_too_early && t == 0)
+            tell(happened);
+    } else {
+        wait_for(happened);
+        shared[t] = shared[t - warp_lanes];
+    }
+    block_barrier();
+    out[blockIdx.x * threads + t] = shared[threads - 1 - t] + (t < warp_lanes ? warp_lanes : 0);
+}
+
 __global__ void meets_other_blocks(int *out) {
     if (threadIdx.x == 3)
         out[0] = static_cast<int>(blockIdx.x);
@@ -162,6 +215,10 @@ const fault_case faults[] = {
     {CASE(leaves_dynamic_memory), 4 * 50, "out of bounds", {"shared memory", "thread 50"}},
     {CASE(reads_the_unwritten), 0, "never written", {"read by thread 0"}},
     {CASE(reads_a_copy_too_early), 0, "copy under way", {"read by thread 0", "copy by"}},
+    {CASE(reads_a_group_too_early), 0, "copy under way", {"read by thread 0", "copy by"}},
+    {CASE(waits_for_what_nobody_tells), 0, "divergence", {"64 at an event", "0 returned"}},
+    {CASE(waits_before_it_is_prepared), 0, "race", {"awaited by thread", "preparation"}},
+    {CASE(hands_a_line_over<true>), 0, "race", {"shared memory", "read by", "write by"}},
     {CASE(leaves_copies_behind), 0, "copy under way", {"returned"}},
     {CASE(meets_other_blocks), 0, "race of blocks", {"block 1", "thread 3", "in another block at"}},
     {CASE(writes_to_the_host), 0, "out of bounds", {"neither the device's"}},
@@ -213,14 +270,15 @@ void a_fault_is_told_with_kernel_thread_and_line(void **) {
 
 void a_good_kernel_does_its_work_under_every_schedule(void **) {
     auto *const out = static_cast<int *>(simulation_alloc(blocks * threads * sizeof(int)));
-    for (const schedule_t &schedule : schedules) {
-        memset(out, 0, blocks * threads * sizeof(int));
-        simulation_schedule(schedule);
-        assert_int_equal(run(turns_a_line, 0, out), cudaSuccess);
-        assert_null(simulation_fault());
-        for (int i = 0; i < static_cast<int>(blocks) * threads; ++i)
-            assert_int_equal(out[i], threads - 1 - i % threads);
-    }
+    for (const schedule_t &schedule : schedules)
+        for (const auto kernel : {turns_a_line, hands_a_line_over<false>}) {
+            memset(out, 0, blocks * threads * sizeof(int));
+            simulation_schedule(schedule);
+            assert_int_equal(run(kernel, 0, out), cudaSuccess);
+            assert_null(simulation_fault());
+            for (int i = 0; i < static_cast<int>(blocks) * threads; ++i)
+                assert_int_equal(out[i], threads - 1 - i % threads);
+        }
     simulation_free(out);
 }
 

@@ -22,12 +22,12 @@ namespace {
 constexpr size_t stack_bytes = size_t{1} << 17;
 
 enum class status { ready, waiting, returned };
-enum class reason { block_barrier, warp_barrier, exchange };
+enum class reason { block_barrier, warp_barrier, exchange, event };
 
 struct wait {
     reason why;
     source_line where; // of barriers
-    const void *code;  // of exchanges
+    const void *code;  // of exchanges, or the event
     unsigned mask;
     uint64_t bits;
     int source;
@@ -45,6 +45,13 @@ struct fiber {
     uint64_t received; // by an exchange
     clock_vector clock;
     std::vector<copy> copies;
+    unsigned group; // of copies
+};
+
+struct event_state {
+    unsigned thread;             // that prepared it,
+    uint32_t step;               // and when
+    std::vector<uint32_t> clock; // of the thread that told it; empty before
 };
 
 /* Lanes of a warp, as bits. Those the block does not have count as returned. */
@@ -63,6 +70,7 @@ struct machine {
     jmp_buf scheduler;
     bool abandoned = false;
     unsigned at_block_barrier = 0;
+    std::map<const void *, event_state> events; // prepared
 
     const kernel_call *call = nullptr;
     std::map<const void *, size_t> dynamic_shared_allowed;
@@ -212,6 +220,7 @@ fiber &first_lane(const fiber &self, unsigned mask) {
 const char *name_of(reason why) {
     return why == reason::block_barrier  ? "a block barrier"
            : why == reason::warp_barrier ? "a warp barrier"
+           : why == reason::event        ? "an event"
                                          : "a shuffle";
 }
 
@@ -301,6 +310,7 @@ void run_block(unsigned block, size_t dynamic_shared_bytes) {
     here.block.x = block;
     begin_block(dynamic_shared_bytes);
     m.clocks.assign(size_t{m.threads} * m.threads, 0);
+    m.events.clear();
     m.at_block_barrier = 0;
     for (unsigned t = 0; t < m.threads; ++t) {
         fiber &f = m.fibers[t];
@@ -308,6 +318,7 @@ void run_block(unsigned block, size_t dynamic_shared_bytes) {
         f.clock = {m.clocks.data() + size_t{t} * m.threads, t};
         f.clock.seen[t] = 1;
         f.copies.clear();
+        f.group = 0;
     }
     for (unsigned w = 0; w * lanes < m.threads; ++w)
         m.warps[w] = {0, m.threads - w * lanes < lanes ? ~0u << (m.threads - w * lanes) : 0u};
@@ -346,6 +357,9 @@ const clock_vector *running_clock() {
 std::vector<copy> &running_copies() {
     return m.running->copies;
 }
+unsigned &running_group() {
+    return m.running->group;
+}
 unsigned block_threads() {
     return m.threads;
 }
@@ -383,8 +397,60 @@ void meet(barrier_kind kind, source_line where) {
     case barrier_kind::warp:
         return wait_for_warp(where);
     case barrier_kind::copies:
-        return land_copies();
+        return land_copies(++m.running->group);
+    case barrier_kind::event:
+        return;
     }
+}
+
+void end_group_of_copies() {
+    ++m.running->group;
+}
+
+void wait_for_groups(int open, source_line where) {
+    const unsigned left = static_cast<unsigned>(open);
+    if (site_at(barrier_kind::copies, where) != m.removed && m.running->group > left)
+        land_copies(m.running->group - left);
+}
+
+void prepare_event(const void *event) {
+    const clock_vector &clock = m.running->clock;
+    m.events[event] = {clock.self, clock.seen[clock.self], {}};
+}
+
+static event_state &prepared(const void *event, const char *doing, const void *code) {
+    const clock_vector &clock = m.running->clock;
+    const auto found = m.events.find(event);
+    if (found == m.events.end() || found->second.step > clock.seen[found->second.thread])
+        fault("race", {{doing, clock.self, code}},
+              "no barrier between an event's preparation and its use");
+    return found->second;
+}
+
+/* All that the thread did comes before what those will do that wait for the event. */
+void tell_event(const void *event) {
+    fiber &self = *m.running;
+    event_state &told = prepared(event, "told by", __builtin_return_address(0));
+    told.clock.assign(self.clock.seen, self.clock.seen + m.threads);
+    ++self.clock.seen[self.clock.self];
+    for (unsigned t = 0; t < m.threads; ++t)
+        if (m.fibers[t].state == status::waiting && m.fibers[t].waits.why == reason::event &&
+            m.fibers[t].waits.code == event)
+            m.fibers[t].state = status::ready;
+}
+
+void wait_for_event(const void *event, source_line where) {
+    if (site_at(barrier_kind::event, where) == m.removed)
+        return;
+    fiber &self = *m.running;
+    const event_state &awaited = prepared(event, "awaited by", __builtin_return_address(0));
+    if (awaited.clock.empty()) {
+        self.waits = {reason::event, where, event, 0, 0, 0, 0};
+        self.state = status::waiting;
+        leave();
+    }
+    for (unsigned t = 0; t < m.threads; ++t)
+        self.clock.seen[t] = std::max(self.clock.seen[t], awaited.clock[t]);
 }
 
 uint64_t exchange(unsigned mask, uint64_t bits, int source, int width) {
@@ -504,7 +570,7 @@ const char *schedule_name(schedule_t schedule) {
 }
 
 const barrier_t *simulation_barrier(int index) {
-    static const char *const kinds[] = {"block", "warp", "copies"};
+    static const char *const kinds[] = {"block", "warp", "copies", "event"};
     static barrier_t barrier;
     auto at = m.sites.begin();
     for (int i = 0; i < index && at != m.sites.end(); ++i)
