@@ -5,8 +5,8 @@
     docs/site/site.py OUTPUT        OUTPUT/html/index.html is the first page
 
 Pages are written for reading where they lie. Here they get Doxygen's anchors and references, the
-header gets its comment marks, and every link of the result is followed. Anything that leads nowhere,
-a page that the navigation lacks and any warning of Doxygen's is an error.
+header gets its comment marks, and every link of the result is followed. Anything that leads
+nowhere, a page that the navigation lacks and any warning of Doxygen's is an error.
 """
 
 import html.parser
@@ -149,7 +149,8 @@ def main():
         print(f"layout.xml lacks {', '.join(missing)}", file=sys.stderr)
         return 1
     settings = (f"@INCLUDE = {HERE}/Doxyfile\nOUTPUT_DIRECTORY = {output}\n"
-                f"INPUT = {' '.join(map(str, inputs))}\nIMAGE_PATH = {ROOT}/docs/pictures\n"
+                f"INPUT = {' '.join(map(str, inputs))}\n"
+                f"IMAGE_PATH = {ROOT}/docs/pictures {ROOT}/docs/perf\n"
                 f"USE_MDFILE_AS_MAINPAGE = {pages}/mainpage.md\nSTRIP_FROM_PATH = {pages}\n")
     done = subprocess.run(["doxygen", "-"], input=settings, text=True, cwd=HERE, check=False)
     if done.returncode != 0:
