@@ -315,8 +315,8 @@ static batchlas_status_t run_syrk(const subject_t *subject, bool judged, matrice
 /* ---- potrs ----------------------------------------------------------------------------------- */
 
 /* Around every order at which the families change their geometry, or end. */
-static const int potrs_orders[] = {1,  7,  8,  9,  15, 16, 17, 24,  31,  32,  33,  47,  48,
-                                   49, 63, 64, 65, 95, 96, 97, 127, 128, 129, 160, 192, 0};
+static const int potrs_orders[] = {1,  7,  8,  9,  15, 16, 17,  24,  31,  32,  33,  47,  48, 49,
+                                   63, 64, 65, 95, 96, 97, 127, 128, 129, 160, 192, 257, 0};
 
 /* Every way through the families, by the number of right-hand sides: one, few in two parts, a strip
  * that is not full, and more than one strip. */
@@ -664,7 +664,8 @@ static bool is_missed_by(const subject_kind_t *kind, const subject_t *subject, v
 /* Barriers in the source, as "potrf_tiny.cu:123\n", in the order of files and lines. */
 static char *barriers_of_the_source(void) {
     FILE *pipe =
-        popen("cd " CUDA_KERNELS " && grep -noE "
+        popen("cd " CUDA_KERNELS
+              " && grep -noE "
               "'(block_barrier|group_barrier|warp_barrier|copies_arrive|groups_arrive|wait_for)"
               "(<[a-z_]+>)?\\([^;]*\\);' "
               "*.cu *.cuh | grep -v '^device.cuh' | cut -d: -f1,2 | LC_ALL=C sort -t: -k1,1 -k2,2n",
