@@ -284,12 +284,9 @@ struct rolled_right {
 
     /* b := L^-H b, of the factor in memory. */
     __device__ __forceinline__ void solve_back(const T *item, int64_t down, int64_t right) {
-        constexpr int ahead = 3; // panels under way, for what a fetch takes
         int p = (n - 1) / panel * panel;
-        T next[ahead][owned][panel];
-#pragma unroll
-        for (int a = 0; a < ahead; ++a)
-            fetch(next[a], item, down, right, p - a * panel);
+        T next[owned][panel];
+        fetch(next, item, down, right, p);
 #pragma unroll 1
         for (; p >= 0; p -= panel) {
             typename tiny::template panel_rows<panel> &diagonal = shared.diagonal[p / panel % 2];
@@ -297,13 +294,9 @@ struct rolled_right {
 #pragma unroll
             for (int i = 0; i < owned; ++i)
 #pragma unroll
-                for (int c = 0; c < panel; ++c) {
-                    own[i][c] = next[0][i][c];
-#pragma unroll
-                    for (int a = 1; a < ahead; ++a)
-                        next[a - 1][i][c] = next[a][i][c];
-                }
-            fetch(next[ahead - 1], item, down, right, p - ahead * panel);
+                for (int c = 0; c < panel; ++c)
+                    own[i][c] = next[i][c];
+            fetch(next, item, down, right, p - panel);
             const int row_of_diagonal = q - p % lanes;
             if (row_of_diagonal >= 0 && row_of_diagonal < panel) {
                 T mine[panel];
