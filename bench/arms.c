@@ -131,6 +131,10 @@ bool arm_accepts(const char *spelling, const char *chosen) {
     return same_spelling(spelling, chosen);
 }
 
+bool arm_is_class(const char *spelling) {
+    return !strcmp(spelling, "native") || !strcmp(spelling, "vendor");
+}
+
 /* ---- what ran, read back ------------------------------------------------------------------- */
 
 static const char coverage_variable[] = "BATCHLAS_COVERAGE_OUT";

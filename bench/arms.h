@@ -27,6 +27,10 @@ void arms_warn_of_environment(void);
 /* Whether `chosen` is what an arm pinned to `spelling` asked for. */
 bool arm_accepts(const char *spelling, const char *chosen);
 
+/* Whether it asks for a class of families: where none of them can run, the library goes on without
+ * the pin. */
+bool arm_is_class(const char *spelling);
+
 /* ---- what ran, read back ---- */
 
 /* Between begin and end the library records what it runs in a file of this process's own, complete

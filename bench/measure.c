@@ -118,7 +118,8 @@ static void read_what_ran(run_t *run, int arm) {
     else if (differs || !arm_accepts(pin, result->chosen)) {
         snprintf(why, sizeof why, "pinned %s but %s%s ran", pin, result->chosen,
                  differs ? " and others" : "");
-        give_up(result, RESULT_OTHER_ROUTE, why);
+        const bool none_can_run = !differs && arm_is_class(pin);
+        give_up(result, none_can_run ? RESULT_UNAVAILABLE : RESULT_OTHER_ROUTE, why);
     }
 }
 

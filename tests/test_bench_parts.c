@@ -87,6 +87,8 @@ static void another_family_is_not_what_was_pinned(void **state) {
     assert_true(arm_accepts("vendor", "vendor:single"));
     assert_false(arm_accepts("vendor", "blocked"));
     assert_false(arm_accepts("native", "vendor"));
+    assert_true(arm_is_class("vendor"));
+    assert_false(arm_is_class("vendor:single"));
     assert_true(arm_accepts("native", "tiny"));
 }
 

@@ -134,6 +134,14 @@ class Faults(InFolder):
         self.assertIn("route", [row["status"] for row in rows])
         self.assert_no_time(next(row for row in rows if row["status"] == "route"))
 
+    def test_a_class_of_which_no_family_can_run_is_unavailable(self):
+        done, rows = self.bench("--op", "posv", "--n", "16", "--batch", "64", "--nrhs", "1",
+                                "--arms", "vendor,blocked")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(rows[0]["status"], "unavailable")
+        self.assert_no_time(rows[0])
+        self.assertIn(rows[1]["status"], ("ok", "bad"))
+
     def test_a_pin_that_cannot_run_is_refused_before_anything_is_timed(self):
         done, rows = self.one("", "blocked,tiny", n="16,100")
         self.assertEqual((done.returncode, rows), (2, []))

@@ -282,8 +282,10 @@ static void every_routine_takes_many_items(void **state) {
                 suite_case("%s, batch %lld", family_name(line, TYPE_S), (long long)batch);
                 scalars_put(&s, routine == POTRF || routine == POSV, batch);
                 family_pin(line);
-                suite_expect_success(call(suite_handle(), &c), suite_handle());
+                const batchlas_status_t status = call(suite_handle(), &c);
                 family_unpin(line);
+                if (!family_ran(line, TYPE_S, 1, status, suite_handle()))
+                    continue;
                 scalars_get(&s, batch);
                 expect_scalars(&s, (routine_t)routine, batch);
             }

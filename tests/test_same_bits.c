@@ -244,6 +244,7 @@ static void take_reference(batch_t *b, int shift) {
 }
 
 static void expect_reference(const batch_t *b, int shift, const char *what) {
+    const int64_t batch = b->batch; /* a host's structure is no device's */
     int64_t wrong = 0;
     const int *info = b->info;
     for (int o = 0; o < 3; ++o) {
@@ -258,7 +259,7 @@ static void expect_reference(const batch_t *b, int shift, const char *what) {
     if (b->routine == POTRF || b->routine == POSV) {
 #pragma omp target teams distribute parallel for is_device_ptr(info) map(tofrom : wrong)           \
     reduction(+ : wrong) device(suite_device())
-        for (int64_t item = 0; item < b->batch; ++item)
+        for (int64_t item = 0; item < batch; ++item)
             wrong += info[item] != 0;
     }
     if (b->routine == POTRF_LOGDET) {
@@ -266,7 +267,7 @@ static void expect_reference(const batch_t *b, int shift, const char *what) {
         const double reference = b->reference_logdet;
 #pragma omp target teams distribute parallel for is_device_ptr(logdet) map(tofrom : wrong)         \
     reduction(+ : wrong) device(suite_device())
-        for (int64_t item = 0; item < b->batch; ++item)
+        for (int64_t item = 0; item < batch; ++item)
             wrong += logdet[item] != reference;
     }
     if (wrong)

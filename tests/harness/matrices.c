@@ -142,7 +142,8 @@ matrices_t matrices_make(scalar_type_t type, int rows, int columns, int64_t batc
     if (layout.shared || m.stride < 0)
         m.stride = 0;
     const int64_t used = positions(&m) > 0 ? (positions(&m) - 1) * m.stride + extent(&m) : 0;
-    m.elements = 2 * m.guard + (size_t)layout.shift + (size_t)used;
+    /* One element at least, so that the operand lies in memory of the device. */
+    m.elements = 2 * m.guard + (size_t)layout.shift + (size_t)(used > 0 ? used : 1);
     const size_t size = scalar_size(type);
     m.input = host_alloc(m.elements, size);
     m.image = host_alloc(m.elements, size);
