@@ -80,10 +80,6 @@ DEFECTS = [
         "done = others >> threadIdx.x % warp_lanes & 1 ? 0 : n;",
         "done = n;"),
     Defect(
-        "one item's pivots count for its whole warp", "potrf_tiny.cu", "race",
-        "alive && done < n);",
-        "alive);"),
-    Defect(
         "an item where it lies: a pivot's column is not what was updated", "tiny_triangle.cuh",
         "info",
         "d = minus_square(d, pivot_row[k * right]);",
@@ -112,20 +108,20 @@ DEFECTS = [
         "inside = upper ? row <= c : row >= c;",
         "inside = upper ? row <= c : row >= c - 1;",
         "potrf_tiny.cu"),
-    Defect(
-        "the bound of the rows is one too far", "tiny_triangle.cuh", "padding",
-        "inside &= row < n;",
-        "inside &= row <= n;",
-        "potrf_tiny.cu"),
 
     # ---- rolled_triangle.cuh ---------------------------------------------------------------------
     Defect(
-        "the columns stay where they are", "rolled_triangle.cuh", "info",
-        "T rest = x[i][c + panel];",
-        "T rest = x[i][c];",
+        "the columns after a panel keep its part", "rolled_triangle.cuh", "info",
+        "rest = minus_product_conj(rest, own[i][k], b[k]);",
+        "(void)b[k];",
         "potrf_tiny.cu"),
     Defect(
-        "a void panel is stored", "rolled_triangle.cuh", "info",
+        "the bound of the rows is one too far", "rolled_triangle.cuh", "race",
+        "stays && q + lanes * i < n",
+        "stays && q + lanes * i <= n",
+        "potrf_tiny.cu"),
+    Defect(
+        "a void panel is stored", "rolled_triangle.cuh", "factor",
         "const bool stays = alive && p < end;",
         "const bool stays = alive;",
         "potrf_tiny.cu"),
@@ -135,7 +131,7 @@ DEFECTS = [
         "end = p + panel;",
         "potrf_tiny.cu"),
     Defect(
-        "a stage keeps its last panel alone", "rolled_triangle.cuh", "factor",
+        "a stage keeps its last panel alone", "rolled_triangle.cuh", "never written",
         "shared.solved[upper ? (p - base) / panel : 0]",
         "shared.solved[0]",
         "potrf_tiny.cu"),
@@ -315,10 +311,6 @@ DEFECTS = [
 
     # ---- potrf_ltile.cu --------------------------------------------------------------------------
     Defect(
-        "warps share the copies of a panel from its first column on, each", "potrf_ltile.cu", "race",
-        "for (int k = warp; k < panel; k += warps)",
-        "for (int k = 0; k < panel; k += warps)"),
-    Defect(
         "a copy takes in a row past the matrix", "potrf_ltile.cu", "race",
         "lane + r >= skipped && lane + r < there",
         "lane + r >= skipped && lane + r <= there"),
@@ -336,7 +328,7 @@ DEFECTS = [
         """            if (k + panel < j)
                 products.add(staged(k), staged(k));"""),
     Defect(
-        "tiles that only touch the diagonal are left out of a triangle", "potrf_ltile.cu", "info",
+        "tiles that only touch the diagonal are left out of a triangle", "potrf_ltile.cu", "factor",
         "g + shift < 2 * (d + 1)",
         "g + shift < 2 * d + 1"),
     Defect(
@@ -361,11 +353,11 @@ DEFECTS = [
         "if (!upper && row < n)",
         "if (!upper && row <= n)"),
     Defect(
-        "a tile's lanes take their columns in another order", "potrf_ltile.cu", "info",
+        "a tile's lanes take their columns in another order", "potrf_ltile.cu", "factor",
         "own.at[k + e / 2 * 4][16 * d + e % 2 * 8 + row]",
         "own.at[3 - k + e / 2 * 4][16 * d + e % 2 * 8 + row]"),
     Defect(
-        "products of tiles are added", "potrf_ltile.cu", "info",
+        "products of tiles are added", "potrf_ltile.cu", "factor",
         "difference(cell, x[d][0].at(e))",
         "sum(cell, x[d][0].at(e))"),
     Defect(
@@ -391,7 +383,7 @@ DEFECTS = [
     Defect(
         "in step: the solution's element is the right-hand side's", "rolled_triangle.cuh", "solution",
         "b[home][r] = choose(row_of_diagonal == c, y[c], b[home][r]);",
-        "",
+        "b[home][r] = choose(row_of_diagonal == c, b[home][r], b[home][r]);",
         "posv_rolled.cu"),
     Defect(
         "in step: all inverses are the first one's", "rolled_triangle.cuh", "solution",
@@ -414,7 +406,7 @@ DEFECTS = [
         "if (row >= p + c",
         "posv_rolled.cu"),
     Defect(
-        "in step: a failing item's right-hand sides are overwritten", "posv_rolled.cu", "padding",
+        "in step: a failing item's right-hand sides are overwritten", "posv_rolled.cu", "solution",
         "alive && done == n, x.b",
         "alive, x.b"),
 
