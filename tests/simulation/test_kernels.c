@@ -664,8 +664,7 @@ static bool is_missed_by(const subject_kind_t *kind, const subject_t *subject, v
 /* Barriers in the source, as "potrf_tiny.cu:123\n", in the order of files and lines. */
 static char *barriers_of_the_source(void) {
     FILE *pipe =
-        popen("cd " CUDA_KERNELS
-              " && grep -noE "
+        popen("cd " CUDA_KERNELS " && grep -noE "
               "'(block_barrier|group_barrier|warp_barrier|copies_arrive|groups_arrive|wait_for)"
               "(<[a-z_]+>)?\\([^;]*\\);' "
               "*.cu *.cuh | grep -v '^device.cuh' | cut -d: -f1,2 | LC_ALL=C sort -t: -k1,1 -k2,2n",
