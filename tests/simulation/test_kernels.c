@@ -547,7 +547,7 @@ static bool run(const subject_kind_t *kind, const subject_t *subject, bool judge
 
 /* Up to SMALL all schedules and forms, up to LARGE one besides the first and the public forms
  * alone; the extended run knows no difference. */
-enum { SMALL = 33, LARGE = 257 };
+enum { SMALL = 33, LARGE = 193 };
 
 static const schedule_t schedules[] = {{.order = RANDOM, .seed = 1},
                                        {.order = BACKWARDS},
