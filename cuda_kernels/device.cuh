@@ -378,6 +378,20 @@ template <class T> struct alignas(16) granule {
     static constexpr int length = 16 / static_cast<int>(sizeof(T));
     T at[length];
 };
+/* Copies scalars, by granules where these are whole: then both sides begin where a granule may. */
+template <int count, class T> __device__ __forceinline__ void copy_scalars(T *to, const T *from) {
+    constexpr int length = granule<T>::length;
+    if constexpr (count % length == 0) {
+#pragma unroll
+        for (int i = 0; i < count; i += length)
+            *reinterpret_cast<granule<T> *>(to + i) =
+                *reinterpret_cast<const granule<T> *>(from + i);
+    } else {
+#pragma unroll
+        for (int i = 0; i < count; ++i)
+            to[i] = from[i];
+    }
+}
 
 // ---- exchange within a warp --------------------------------------------------------------------
 // The lanes of a warp form groups of `lanes`, a power of two.

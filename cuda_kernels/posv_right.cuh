@@ -5,6 +5,8 @@
 
 #include "tiny_triangle.cuh"
 
+#include <type_traits>
+
 namespace batchlas_device {
 
 struct posv_arguments {
@@ -13,6 +15,9 @@ struct posv_arguments {
     int *info;
     int n, nrhs;
 };
+
+/* Right-hand sides that are solved at a time where there are several. */
+constexpr int several = 4;
 
 /* An upper triangle is factored as its transpose, the conjugate of a Hermitian matrix, and so its
  * right-hand sides are conjugated. */
@@ -73,6 +78,42 @@ __device__ __forceinline__ void solve_any(const T *item, int64_t ld, int n, T *r
             b[c] = as_solved<upper>(scaled(1 / real_part(item[c * (down + across)]), rest));
         }
     }
+}
+
+/* An item with pivots out of the ordinary, where it lies, from column `first` on; what factor_any
+ * gives. */
+template <bool upper, int lanes, class T>
+__device__ __forceinline__ int solve_where_it_lies(T *item, int64_t ld, int first, int n, T *right,
+                                                   int64_t ldb, int nrhs, int q, bool wanted) {
+    const int failed = factor_any<lanes>(item, upper ? ld : 1, upper ? 1 : ld, first, n, q, wanted);
+    warp_barrier();
+    if (wanted && failed == 0)
+        solve_any<upper, lanes>(item, ld, n, right, ldb, nrhs, q);
+    return failed;
+}
+
+/* Launches kernel(T{}, bucket, is it upper, right-hand sides at a time), the last two constants. */
+template <template <class> class Table, class Kernel>
+int launch_posv(const problem_t *problem, void *stream, Kernel kernel) {
+    const posv_arguments arguments = {problem->A,    problem->B, problem->batch,
+                                      problem->info, problem->n, problem->nrhs};
+    const bool upper = problem->uplo == BATCHLAS_UPPER;
+    const bool one = problem->nrhs <= 1;
+    return with_scalar(problem->type, [&](auto scalar) {
+        return with_bucket<decltype(scalar), Table<decltype(scalar)>>(problem->n, [&](auto bucket) {
+            using B = decltype(bucket);
+            const std::bool_constant<false> lower;
+            const std::bool_constant<true> is_upper;
+            const std::integral_constant<int, 1> single;
+            const std::integral_constant<int, several> few;
+            return launch(one ? (upper ? kernel(scalar, bucket, is_upper, single)
+                                       : kernel(scalar, bucket, lower, single))
+                              : (upper ? kernel(scalar, bucket, is_upper, few)
+                                       : kernel(scalar, bucket, lower, few)),
+                          (problem->batch + B::items - 1) / B::items, B::threads, stream,
+                          arguments);
+        });
+    });
 }
 
 } // namespace batchlas_device

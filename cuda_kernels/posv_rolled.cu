@@ -37,11 +37,7 @@ template <> struct table<complex_of<double>> {
     static constexpr tiny_geometry rows[] = {{17, 24, 8, 2, 2, 4, 8}, {25, 32, 16, 2, 2, 4, 8}};
 };
 
-/* Most right-hand sides: those that are solved at a time. */
-constexpr int several = 4;
-
-/* The same with the solves' columns in step with the factor's, for up to `count` right-hand sides.
- */
+/* For up to `count` right-hand sides. */
 template <class T, class bucket, bool upper, int count>
 __global__ void __launch_bounds__(bucket::threads, bucket::blocks) solve(posv_arguments arguments) {
     constexpr tiny_geometry g = bucket::geometry;
@@ -77,13 +73,9 @@ __global__ void __launch_bounds__(bucket::threads, bucket::blocks) solve(posv_ar
     store_right<upper>(a, right, ldb, nrhs, alive && done == n, x.b);
 
     int failed = 0;
-    if (__builtin_expect(lanes_where(done < n) != 0, 0)) {
-        const bool wanted = alive && done < n;
-        failed = factor_any<lanes>(item, upper ? ld : 1, upper ? 1 : ld, done, n, a.q, wanted);
-        warp_barrier();
-        if (wanted && failed == 0)
-            solve_any<upper, lanes>(item, ld, n, right, ldb, nrhs, a.q);
-    }
+    if (__builtin_expect(lanes_where(done < n) != 0, 0))
+        failed = solve_where_it_lies<upper, lanes>(item, ld, done, n, right, ldb, nrhs, a.q,
+                                                   alive && done < n);
     if (alive && a.q == 0 && arguments.info)
         arguments.info[i] = failed;
 }
@@ -106,20 +98,10 @@ bool batchlas_posv_rolled_cuda_can_run(const problem_t *problem, const device_fa
 batchlas_status_t batchlas_posv_rolled_cuda(batchlas_handle_t h, const problem_t *problem,
                                             void *workspace) {
     (void)workspace;
-    const posv_arguments arguments = {problem->A,    problem->B, problem->batch,
-                                      problem->info, problem->n, problem->nrhs};
-    const bool upper = problem->uplo == BATCHLAS_UPPER;
-    const bool one = problem->nrhs <= 1;
-    const int error = with_scalar(problem->type, [&](auto scalar) {
-        using T = decltype(scalar);
-        return with_bucket<T, table<T>>(problem->n, [&](auto bucket) {
-            using B = decltype(bucket);
-            const auto kernel =
-                one ? (upper ? solve<T, B, true, 1> : solve<T, B, false, 1>)
-                    : (upper ? solve<T, B, true, several> : solve<T, B, false, several>);
-            return launch(kernel, (problem->batch + B::items - 1) / B::items, B::threads, h->stream,
-                          arguments);
+    const int error = launch_posv<table>(
+        problem, h->stream, [](auto scalar, auto bucket, auto upper, auto count) {
+            return solve<decltype(scalar), decltype(bucket), decltype(upper)::value,
+                         decltype(count)::value>;
         });
-    });
     return batchlas_device_status(h, error, "launching posv rolled");
 }

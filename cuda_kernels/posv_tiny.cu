@@ -38,9 +38,6 @@ template <> struct table<complex_of<double>> { // more does not fit the register
         {1, 4, 4, 4, 2, 12}, {5, 8, 4, 4, 2, 6}, {9, 16, 8, 4, 2, 4}};
 };
 
-/* Right-hand sides that are solved at a time where there are several. */
-constexpr int several = 4;
-
 template <class T, class bucket, bool upper, int count>
 __global__ void __launch_bounds__(bucket::threads, bucket::blocks) solve(posv_arguments arguments) {
     constexpr int lanes = bucket::lanes;
@@ -94,13 +91,9 @@ __global__ void __launch_bounds__(bucket::threads, bucket::blocks) solve(posv_ar
     }
 
     int failed = 0;
-    if (__builtin_expect(others != 0, 0)) {
-        const bool wanted = alive && !ordinary;
-        failed = factor_any<lanes>(item, upper ? ld : 1, upper ? 1 : ld, 0, a.n, a.q, wanted);
-        warp_barrier();
-        if (wanted && failed == 0)
-            solve_any<upper, lanes>(item, ld, a.n, right, ldb, nrhs, a.q);
-    }
+    if (__builtin_expect(others != 0, 0))
+        failed = solve_where_it_lies<upper, lanes>(item, ld, 0, a.n, right, ldb, nrhs, a.q,
+                                                   alive && !ordinary);
     if (alive && a.q == 0 && arguments.info)
         arguments.info[i] = failed;
 }
@@ -119,20 +112,10 @@ bool batchlas_posv_tiny_cuda_can_run(const problem_t *problem, const device_fact
 batchlas_status_t batchlas_posv_tiny_cuda(batchlas_handle_t h, const problem_t *problem,
                                           void *workspace) {
     (void)workspace;
-    const posv_arguments arguments = {problem->A,    problem->B, problem->batch,
-                                      problem->info, problem->n, problem->nrhs};
-    const bool upper = problem->uplo == BATCHLAS_UPPER;
-    const bool one = problem->nrhs == 1;
-    const int error = with_scalar(problem->type, [&](auto scalar) {
-        using T = decltype(scalar);
-        return with_bucket<T, table<T>>(problem->n, [&](auto bucket) {
-            using B = decltype(bucket);
-            const auto kernel =
-                one ? (upper ? solve<T, B, true, 1> : solve<T, B, false, 1>)
-                    : (upper ? solve<T, B, true, several> : solve<T, B, false, several>);
-            return launch(kernel, (problem->batch + B::items - 1) / B::items, B::threads, h->stream,
-                          arguments);
+    const int error = launch_posv<table>(
+        problem, h->stream, [](auto scalar, auto bucket, auto upper, auto count) {
+            return solve<decltype(scalar), decltype(bucket), decltype(upper)::value,
+                         decltype(count)::value>;
         });
-    });
     return batchlas_device_status(h, error, "launching posv tiny");
 }

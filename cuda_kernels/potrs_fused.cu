@@ -87,7 +87,6 @@ template <class T, int lanes, int sides> struct item_layout {
 template <class T, int lanes, int sides, bool upper> struct item_on_chip {
     using R = real_of<T>;
     using layout = item_layout<T, lanes, sides>;
-    static constexpr int length = granule<T>::length;
     static constexpr int row_length = layout::row;
 
     // A lane without an item keeps its warp company and leaves memory alone.
@@ -173,16 +172,7 @@ template <class T, int lanes, int sides, bool upper> struct item_on_chip {
 
     /* x = of row `row` of what is in hand. */
     __device__ __forceinline__ void read_row(T (&to)[sides], int row) const {
-        if constexpr (sides % length == 0) {
-#pragma unroll
-            for (int s = 0; s < sides; s += length)
-                *reinterpret_cast<granule<T> *>(&to[s]) =
-                    *reinterpret_cast<const granule<T> *>(&x[row * sides + s]);
-        } else {
-#pragma unroll
-            for (int s = 0; s < sides; ++s)
-                to[s] = x[row * sides + s];
-        }
+        copy_scalars<sides>(to, x + row * sides);
     }
 
     /* The own row of block p is solved; rows beyond the order stay 0. */

@@ -236,38 +236,12 @@ template <class T, int sides> struct tile_algebra {
     /* Rows that every lane solves for itself, between two exchanges. */
     static constexpr int panel = sides == 1 ? 4 : sides == few_sides ? 2 : 1;
 
-    template <int count>
-    __device__ __forceinline__ static void read(T (&to)[count], const T *from) {
-        if constexpr (count % length == 0) {
-#pragma unroll
-            for (int i = 0; i < count; i += length)
-                *reinterpret_cast<granule<T> *>(&to[i]) =
-                    *reinterpret_cast<const granule<T> *>(from + i);
-        } else {
-#pragma unroll
-            for (int i = 0; i < count; ++i)
-                to[i] = from[i];
-        }
-    }
-    __device__ __forceinline__ static void write(T *to, const T (&from)[sides]) {
-        if constexpr (sides % length == 0) {
-#pragma unroll
-            for (int i = 0; i < sides; i += length)
-                *reinterpret_cast<granule<T> *>(to + i) =
-                    *reinterpret_cast<const granule<T> *>(&from[i]);
-        } else {
-#pragma unroll
-            for (int i = 0; i < sides; ++i)
-                to[i] = from[i];
-        }
-    }
-
     /* The lane's row of M, from column `first` on. */
     template <bool along, int count>
     __device__ __forceinline__ static void read_row(T (&to)[count], const T *tile, int lane,
                                                     int first) {
         if constexpr (along) {
-            read(to, tile + lane * stride + first);
+            copy_scalars<count>(to, tile + lane * stride + first);
         } else {
 #pragma unroll
             for (int k = 0; k < count; ++k)
@@ -346,7 +320,7 @@ template <class T, int sides> struct tile_algebra {
             if constexpr (panel > 1)
 #pragma unroll
                 for (int r = 0; r < panel; ++r)
-                    read(line[r], tile + (first + r) * stride + first);
+                    copy_scalars<panel>(line[r], tile + (first + r) * stride + first);
             T own[panel];
             read_row<along>(own, tile, lane, first);
             T y[panel][sides];
@@ -441,7 +415,7 @@ __global__ void __launch_bounds__(warps *warp_lanes, most_blocks<T>)
             const bool is_last = column + 1 == row;
             ring.arrive(is_last);
             if (column == 0)
-                algebra::read(rest, own);
+                copy_scalars<sides>(rest, own);
             if (is_last || row == 0)
                 inverses[row * order + lane] = algebra::template prepare_diagonal<upper>(
                     ring.tile(is_last ? ring.next(ring.at, false) : ring.at), lane,
@@ -458,7 +432,7 @@ __global__ void __launch_bounds__(warps *warp_lanes, most_blocks<T>)
 #pragma unroll
                 for (int s = 0; s < sides; ++s)
                     rest[s] = scaled(inverse, rest[s]);
-                algebra::write(own, rest);
+                copy_scalars<sides>(own, rest);
             }
             warp_barrier();
             if (column == row && lane == 0)
@@ -492,7 +466,7 @@ __global__ void __launch_bounds__(warps *warp_lanes, most_blocks<T>)
             if (row + 1 < blocks)
                 wait_for(added[(row + 1) * row / 2 + column]);
             T rest[sides];
-            algebra::read(rest, own);
+            copy_scalars<sides>(rest, own);
             if (column < row) {
 #pragma unroll
                 for (int s = 0; s < sides; ++s)
@@ -508,7 +482,7 @@ __global__ void __launch_bounds__(warps *warp_lanes, most_blocks<T>)
                     if (row * order + lane < n && s < count)
                         b[row * order + lane + s * ldb] = rest[s];
             }
-            algebra::write(own, rest);
+            copy_scalars<sides>(own, rest);
             warp_barrier();
             if (column < row && lane == 0)
                 tell(added[row * (row - 1) / 2 + column]);

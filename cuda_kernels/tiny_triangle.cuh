@@ -290,9 +290,7 @@ template <class T, int N, int least, int lanes, int panel> struct tiny_triangle 
         return 0;
     }
 
-    // ---- solves
-    // ---------------------------------------------------------------------------------- b[i][r] is
-    // row q + lanes i of right-hand side r.
+    // ---- solves: b[i][r] is row q + lanes i of right-hand side r
 
     /* Puts the own row of a panel's diagonal block where the others find it, its diagonal inverted,
      * then fetches the block and the right-hand sides of its rows. */

@@ -163,9 +163,10 @@ DEFECTS = [
         "return b;",
         "posv_tiny.cu"),
     Defect(
-        "a failing item's right-hand sides are overwritten", "posv_tiny.cu", "padding",
+        "a failing item's right-hand sides are overwritten", "posv_right.cuh", "padding",
         "if (wanted && failed == 0)",
-        "if (wanted)"),
+        "if (wanted)",
+        "posv_tiny.cu"),
     Defect(
         "right-hand sides beyond the last are solved", "posv_right.cuh", "padding",
         """if (wanted && row < a.n && r < nrhs)
