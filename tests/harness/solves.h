@@ -45,6 +45,10 @@ batchlas_status_t solve_form(const solve_t *c, solve_operands_t *o, form_t form)
  * wants them. */
 bool solve_run(const solve_t *c, solve_operands_t *o, matrices_t *kept);
 
+/* Whether a walk over orders and widths takes this pair: wide right-hand sides at every fourth
+ * order beyond the small ones, and under a sanitizer a sample. */
+bool solve_takes(int order_index, int n, int width_index, int nrhs);
+
 /* Names the case that the next failure is about. */
 void solve_name(const solve_t *c, const char *what);
 
