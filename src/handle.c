@@ -6,71 +6,11 @@
 #include "record.h"
 #include "run.h"
 
-#include <ctype.h>
 #include <omp.h>
-#include <pthread.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { INITIAL_DEVICE = -1 }; /* omp_initial_device, which older omp.h do not name */
-
-static _Thread_local char create_error[sizeof((batchlas_handle_t)0)->error];
-
-/* ---- what went wrong ----------------------------------------------------------------------- */
-
-/* Formats one line, whatever pins and paths of the environment bring into it. */
-static void format_line(char text[sizeof create_error], const char *format, va_list arguments) {
-    vsnprintf(text, sizeof create_error, format, arguments);
-    for (char *c = text; *c; ++c)
-        if (iscntrl((unsigned char)*c))
-            *c = '?';
-}
-
-batchlas_status_t batchlas_fail(batchlas_handle_t h, batchlas_status_t status, const char *format,
-                                ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    format_line(h ? h->error : create_error, format, arguments);
-    va_end(arguments);
-    return status;
-}
-
-static bool is_alive(batchlas_handle_t h) {
-    return h && h->alive == HANDLE_ALIVE;
-}
-
-batchlas_status_t batchlas_begin(batchlas_handle_t h) {
-    if (!is_alive(h))
-        return BATCHLAS_INVALID_ARGUMENT;
-    h->error[0] = '\0';
-    return BATCHLAS_SUCCESS;
-}
-
-const char *batchlas_last_error(batchlas_handle_t h) {
-    if (!h)
-        return create_error;
-    return is_alive(h) ? h->error : "the handle is no handle, or was destroyed";
-}
-
-const char *batchlas_status_string(batchlas_status_t status) {
-    switch (status) {
-    case BATCHLAS_SUCCESS:
-        return "BATCHLAS_SUCCESS: done";
-    case BATCHLAS_INVALID_ARGUMENT:
-        return "BATCHLAS_INVALID_ARGUMENT: an argument is out of its range; nothing was touched";
-    case BATCHLAS_ROUTE_UNAVAILABLE:
-        return "BATCHLAS_ROUTE_UNAVAILABLE: a pin or a tuned table cannot be followed";
-    case BATCHLAS_OUT_OF_MEMORY:
-        return "BATCHLAS_OUT_OF_MEMORY: workspace could not be allocated";
-    case BATCHLAS_DEVICE_ERROR:
-        return "BATCHLAS_DEVICE_ERROR: the CUDA runtime or a vendor library reported a failure";
-    case BATCHLAS_NOT_SUPPORTED:
-        return "BATCHLAS_NOT_SUPPORTED: valid, but not in this build or on this device";
-    }
-    return "not a batchlas status";
-}
 
 void batchlas_version(int *major, int *minor, int *patch) {
     if (major)
@@ -81,30 +21,11 @@ void batchlas_version(int *major, int *minor, int *patch) {
         *patch = BATCHLAS_VERSION_PATCH;
 }
 
-/* The warnings of the process. */
-enum { REMEMBERED = 64 };
-static struct {
-    pthread_mutex_t lock;
-    char *said[REMEMBERED];
-    int count;
-} warnings = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-void batchlas_warn_once(const char *format, ...) {
-    char text[sizeof create_error];
-    va_list arguments;
-    va_start(arguments, format);
-    format_line(text, format, arguments);
-    va_end(arguments);
-
-    pthread_mutex_lock(&warnings.lock);
-    bool known = warnings.count == REMEMBERED;
-    for (int i = 0; i < warnings.count && !known; ++i)
-        known = !strcmp(warnings.said[i], text);
-    if (!known && (warnings.said[warnings.count] = strdup(text)))
-        ++warnings.count;
-    pthread_mutex_unlock(&warnings.lock);
-    if (!known)
-        fprintf(stderr, "batchlas: warning: %s\n", text);
+batchlas_status_t batchlas_begin(batchlas_handle_t h) {
+    if (!batchlas_is_alive(h))
+        return BATCHLAS_INVALID_ARGUMENT;
+    batchlas_clear_error(h);
+    return BATCHLAS_SUCCESS;
 }
 
 /* ---- making and ending --------------------------------------------------------------------- */
@@ -115,7 +36,7 @@ static bool is_host(int device_num) {
 
 /* A handle for the device, without a stream yet. */
 static batchlas_status_t open_device(batchlas_handle_t *h, int device_num) {
-    create_error[0] = '\0';
+    batchlas_clear_error(NULL);
     if (!h)
         return batchlas_fail(NULL, BATCHLAS_INVALID_ARGUMENT,
                              "create: argument h is NULL, expected where to put the handle");
@@ -201,7 +122,7 @@ batchlas_status_t batchlas_create(batchlas_handle_t *h, int device_num) {
 
 #if defined(_OPENMP) && _OPENMP >= 202011
 batchlas_status_t batchlas_create_from_interop(batchlas_handle_t *h, omp_interop_t obj) {
-    create_error[0] = '\0';
+    batchlas_clear_error(NULL);
     if (h)
         *h = NULL;
 #if BATCHLAS_HAVE_GPU
@@ -231,19 +152,10 @@ batchlas_status_t batchlas_create_from_stream(batchlas_handle_t *h, int device_n
     return status;
 }
 
-static void free_workspace(batchlas_handle_t h) {
-    if (h->facts.is_gpu)
-        batchlas_device_free(h->own_workspace);
-    else
-        free(h->own_workspace);
-    h->own_workspace = NULL;
-    h->own_workspace_bytes = 0;
-}
-
 batchlas_status_t batchlas_destroy(batchlas_handle_t h) {
     if (!h)
         return BATCHLAS_SUCCESS;
-    if (!is_alive(h))
+    if (!batchlas_is_alive(h))
         return batchlas_fail(NULL, BATCHLAS_INVALID_ARGUMENT,
                              "destroy: argument h is %p, expected a handle that was not destroyed",
                              (void *)h);
@@ -254,7 +166,7 @@ batchlas_status_t batchlas_destroy(batchlas_handle_t h) {
 #if BATCHLAS_HAVE_VENDOR_CUDA
     batchlas_vendor_close(h);
 #endif
-    free_workspace(h);
+    batchlas_free_workspace(h);
     batchlas_tables_free(h);
 #if BATCHLAS_HAVE_GPU
     release_stream(h);
@@ -319,76 +231,5 @@ batchlas_status_t batchlas_set_unified_memory(batchlas_handle_t h, int allow) {
                              "set_unified_memory: device %d cannot read pageable host memory",
                              h->device);
     h->unified_memory = allow != 0;
-    return BATCHLAS_SUCCESS;
-}
-
-/* ---- workspace ----------------------------------------------------------------------------- */
-
-batchlas_status_t batchlas_set_workspace(batchlas_handle_t h, void *device_ptr, size_t bytes) {
-    const batchlas_status_t status = batchlas_begin(h);
-    if (status != BATCHLAS_SUCCESS)
-        return status;
-    if ((uintptr_t)device_ptr % WORKSPACE_ALIGNMENT)
-        return batchlas_fail(h, BATCHLAS_INVALID_ARGUMENT,
-                             "set_workspace: argument device_ptr is %p, expected a multiple of %d",
-                             device_ptr, WORKSPACE_ALIGNMENT);
-    int owner = 0;
-    const memory_verdict_t verdict =
-        device_ptr ? batchlas_device_memory(h, device_ptr, &owner) : MEMORY_OK;
-    if (verdict == MEMORY_UNKNOWN)
-        return batchlas_fail(h, BATCHLAS_DEVICE_ERROR,
-                             "set_workspace: argument device_ptr is %p, but after an earlier error "
-                             "CUDA does not tell whose memory that is",
-                             device_ptr);
-    if (verdict != MEMORY_OK)
-        return batchlas_fail(h, BATCHLAS_INVALID_ARGUMENT,
-                             "set_workspace: argument device_ptr is %p, expected memory of the "
-                             "handle's device",
-                             device_ptr);
-    h->user_workspace = device_ptr;
-    h->user_workspace_bytes = device_ptr ? bytes : 0;
-    return BATCHLAS_SUCCESS;
-}
-
-static batchlas_status_t grow_workspace(batchlas_handle_t h, size_t bytes) {
-    if (batchlas_device_is_capturing(h))
-        return batchlas_fail(h, BATCHLAS_NOT_SUPPORTED,
-                             "workspace of %zu bytes is needed while the stream is captured: "
-                             "give it with set_workspace, or make the call once before",
-                             bytes);
-    free_workspace(h);
-    const size_t rounded =
-        (bytes + WORKSPACE_ALIGNMENT - 1) / WORKSPACE_ALIGNMENT * WORKSPACE_ALIGNMENT;
-    if (h->facts.is_gpu) {
-        const batchlas_status_t status = batchlas_device_alloc(h, rounded, &h->own_workspace);
-        if (status != BATCHLAS_SUCCESS)
-            return status;
-    } else if (!(h->own_workspace = aligned_alloc(WORKSPACE_ALIGNMENT, rounded))) {
-        return batchlas_fail(h, BATCHLAS_OUT_OF_MEMORY,
-                             "workspace of %zu bytes could not be allocated", bytes);
-    }
-    h->own_workspace_bytes = rounded;
-    return BATCHLAS_SUCCESS;
-}
-
-batchlas_status_t batchlas_workspace(batchlas_handle_t h, size_t bytes, void **memory) {
-    *memory = NULL;
-    if (bytes == 0)
-        return BATCHLAS_SUCCESS;
-    if (h->user_workspace) {
-        if (h->user_workspace_bytes < bytes)
-            return batchlas_fail(h, BATCHLAS_INVALID_ARGUMENT,
-                                 "the workspace given with set_workspace has %zu bytes, expected "
-                                 "at least %zu",
-                                 h->user_workspace_bytes, bytes);
-        *memory = h->user_workspace;
-        return BATCHLAS_SUCCESS;
-    }
-    if (h->own_workspace_bytes < bytes) {
-        const batchlas_status_t status = grow_workspace(h, bytes);
-        if (status != BATCHLAS_SUCCESS)
-            return status;
-    }
-    *memory = h->own_workspace;
     return BATCHLAS_SUCCESS;
 }

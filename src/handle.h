@@ -42,8 +42,15 @@ struct batchlas_handle_s {
     char error[512];
 };
 
+static inline bool batchlas_is_alive(batchlas_handle_t h) {
+    return h && h->alive == HANDLE_ALIVE;
+}
+
 /* Begins a call: clears the last error. BATCHLAS_INVALID_ARGUMENT where h is no handle. */
 batchlas_status_t batchlas_begin(batchlas_handle_t h);
+
+/* h is NULL while a handle is made. */
+void batchlas_clear_error(batchlas_handle_t h);
 
 /* Records the sentence and returns the status: `return batchlas_fail(h, BATCHLAS_..., "...")`. */
 batchlas_status_t batchlas_fail(batchlas_handle_t h, batchlas_status_t status, const char *format,
@@ -54,6 +61,7 @@ void batchlas_warn_once(const char *format, ...) __attribute__((format(printf, 1
 
 /* `bytes` of the caller's or the handle's workspace; *memory is NULL for 0 bytes. */
 batchlas_status_t batchlas_workspace(batchlas_handle_t h, size_t bytes, void **memory);
+void batchlas_free_workspace(batchlas_handle_t h); /* the handle's own */
 
 /* The table that ranks this operation's families on this device; *table is NULL if there is none.
  */
