@@ -72,6 +72,15 @@ template <class T> __device__ __forceinline__ void begin_copy(T *shared, const T
                  "n"(static_cast<int>(sizeof(T)))
                  : "memory");
 }
+/* The same where there is something to copy; else the scalar becomes zero by then, and `global` is
+ * not read. */
+template <class T>
+__device__ __forceinline__ void begin_copy_or_zero(T *shared, const T *global, bool there) {
+    const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+    asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], %2, %3;" ::"r"(to), "l"(global),
+                 "n"(static_cast<int>(sizeof(T))), "r"(there ? static_cast<int>(sizeof(T)) : 0)
+                 : "memory");
+}
 __device__ __forceinline__ void copies_arrive() {
     __pipeline_commit();
     __pipeline_wait_prior(0);
