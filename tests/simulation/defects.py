@@ -440,29 +440,62 @@ DEFECTS = [
         "if (false)"),
     # ---- register_tile.cuh, gemm_register.cu, syrk_register.cu -----------------------------------
     Defect(
-        "one buffer in the place of two", "register_tile.cuh", "race",
-        "buffer ^= 1;",
-        "",
+        "a slice is awaited a step late", "register_tile.cuh", "copy under way",
+        "groups_arrive(stages - 2);",
+        "groups_arrive(stages - 1);",
+        "gemm_register.cu"),
+    Defect(
+        "the last step's slice is overwritten unawaited", "register_tile.cuh",
+        "copy under way",
+        """block_barrier<warps>(); // also before the slice of the last step is overwritten
+            begin(step + stages - 1);""",
+        """begin(step + stages - 1);
+            block_barrier<warps>();""",
         "gemm_register.cu"),
     Defect(
         "the last step is one deeper than the factors", "register_tile.cuh", "element",
-        "k + i * at.k_step < depth;",
-        "k + i * at.k_step <= depth;",
+        "left = all - k;",
+        "left = all - k + 1;",
         "gemm_register.cu"),
     Defect(
         "a tile at the edge reads one row outside", "register_tile.cuh", "out of bounds",
-        "row + i * at.row_step < from.rows",
-        "row + i * at.row_step <= from.rows",
+        "rows = of.rows - row;",
+        "rows = of.rows - row + 1;",
+        "syrk_register.cu"),
+    Defect(
+        "what lies beyond a factor is not cleared", "register_tile.cuh", "never written",
+        "begin_copy_or_zero(shared",
+        "if (there) begin_copy_or_zero(shared",
+        "gemm_register.cu"),
+    Defect(
+        "rows that are turned are counted by their places", "register_tile.cuh", "element",
+        "row_at<T>(places_on(i)) < rows",
+        "places_on(i) < rows",
+        "gemm_register.cu"),
+    Defect(
+        "the tensor cores' imaginary parts lack a sign", "register_tile.cuh", "element",
+        "mixed ? b[1] : minus_b_im",
+        "b[1]",
+        "gemm_register.cu"),
+    Defect(
+        "sums of conjugates stay as they are", "register_tile.cuh", "element",
+        "sums.conjugate();",
+        ";",
+        "gemm_register.cu"),
+    Defect(
+        "a warp rests whose part the diagonal cuts", "register_tile.cuh", "element",
+        "row + shape.warp_rows > column",
+        "row + shape.warp_rows / 2 > column",
         "syrk_register.cu"),
     Defect(
         "a tile at the edge stores one column outside", "register_tile.cuh", "padding",
-        "column < b.rows &&",
-        "column <= b.rows &&",
+        "if (column >= columns)",
+        "if (column > columns)",
         "gemm_register.cu"),
     Defect(
         "the other triangle is stored", "register_tile.cuh", "padding",
-        "(wanted == part::lower ? row >= column : row <= column)",
-        "(wanted == part::lower ? row <= column : row >= column)",
+        "wanted == part::lower ? column : 0",
+        "0",
         "syrk_register.cu"),
     Defect(
         "op(B) lacks its conjugate", "gemm_register.cu", "element",
@@ -470,7 +503,7 @@ DEFECTS = [
         "false"),
     Defect(
         "blocks that lie in one row of tiles take one tile", "gemm_register.cu", "race of blocks",
-        "const int column = t / arguments.tile_rows * tile::shape::size;",
+        "const int column = t / arguments.tile_rows * tile::shape.columns;",
         "const int column = 0 * t;"),
     Defect(
         "the second factor is conjugated like the first", "syrk_register.cu", "element",
@@ -482,7 +515,7 @@ DEFECTS = [
         "if (false)"),
     Defect(
         "the diagonal is not made real", "register_tile.cuh", "element",
-        "if (row == column)",
+        "if (at_row == own_column + sums.column(first + j))",
         "if (false)",
         "syrk_register.cu"),
     Defect(
