@@ -112,7 +112,7 @@ template <class T> T *to_global_memory(T *pointer) {
     return pointer;
 }
 
-template <class T> void begin_copy(T *shared, const T *global) {
+template <bool whole_lines = true, class T> void begin_copy(T *shared, const T *global) {
     begin_copy_bytes(shared, global, sizeof(T));
 }
 inline void copies_arrive(source_line where = source_line::current()) {
