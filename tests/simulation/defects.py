@@ -438,6 +438,47 @@ DEFECTS = [
         "items to pass over are solved", "potrs_stream.cu", "padding",
         "if (arguments.skip && arguments.skip[i])",
         "if (false)"),
+    # ---- potrs_tiny.cu ---------------------------------------------------------------------------
+    Defect(
+        "a copy takes in a row past the matrix", "potrs_tiny.cu", "copy under way",
+        "if (meets && row < n && column + l < n)",
+        "if (meets && row <= n && column + l < n)"),
+    Defect(
+        "nothing is put beyond the order", "potrs_tiny.cu", "never written",
+        "if (n % B::chunk != 0)",
+        "if (false)"),
+    Defect(
+        "the copies of an item come for its neighbour", "potrs_tiny.cu", "solution",
+        "from_warp_lane(own, (first_item + i) * B::lanes)",
+        "from_warp_lane(own, (first_item + i) * B::lanes ^ B::lanes)"),
+    Defect(
+        "lines that gather lack their conjugate", "potrs_tiny.cu", "solution",
+        "return minus_product_conj(c, b, a);",
+        "return minus_product(c, a, b);"),
+    Defect(
+        "a block is solved downwards on the way back", "potrs_tiny.cu", "solution",
+        "const int a = rising ? step : chunk - 1 - step;",
+        "const int a = step;"),
+    Defect(
+        "what is left of the own rows counts on every lane", "potrs_tiny.cu", "solution",
+        "y[s][e] = choose(q == owner, x[home][s][e], T{});",
+        "y[s][e] = x[home][s][e];"),
+    Defect(
+        "a lane leaves its own chunk to the others", "potrs_tiny.cu", "solution",
+        "x[home][s][e] = choose(q == owner, y[s][e], x[home][s][e]);",
+        "x[home][s][e] = choose(q != owner, y[s][e], x[home][s][e]);"),
+    Defect(
+        "a row past the matrix is stored", "potrs_tiny.cu", "padding",
+        "if (row + e < n)",
+        "if (row + e <= n)"),
+    Defect(
+        "items to pass over are solved", "potrs_tiny.cu", "padding",
+        "i < arguments.batch && !(arguments.skip && arguments.skip[i])",
+        "i < arguments.batch"),
+    Defect(
+        "lanes without an item store", "potrs_tiny.cu", "race",
+        "on_chip.alive = i < arguments.batch &&",
+        "on_chip.alive ="),
     # ---- register_tile.cuh, gemm_register.cu, syrk_register.cu -----------------------------------
     Defect(
         "a slice is awaited a step late", "register_tile.cuh", "copy under way",

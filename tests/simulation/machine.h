@@ -110,7 +110,7 @@ template <class T> T *to_global_memory(T *pointer) {
     return pointer;
 }
 
-template <class T> void begin_copy(T *shared, const T *global) {
+template <bool whole_lines = true, class T> void begin_copy(T *shared, const T *global) {
     begin_copy_bytes(shared, global, sizeof(T));
 }
 template <class T> void begin_copy_or_zero(T *shared, const T *global, bool there) {

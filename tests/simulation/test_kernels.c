@@ -345,8 +345,8 @@ static batchlas_status_t run_potrs(const subject_t *subject, bool judged, matric
     const batchlas_uplo_t uplo = triangles[subject->form % 2];
     const bool skips = subject->form >= 2 * COUNT(widths);
     const int nrhs = widths[subject->form / 2 % COUNT(widths)];
-    /* Blocks full of small items, and a block that is not, in the family that has such blocks. */
-    const bool alone = strcmp(subject->family->spelling, "fused") != 0;
+    /* Blocks full of small items, and a block that is not, where a family has such blocks. */
+    const bool alone = strcmp(subject->family->spelling, "stream") == 0;
     const int64_t batch = alone || nrhs > 6 || n > 33 ? 3 : n <= 9 ? 37 : 13;
     spd_t *s = potrs_factors(subject->type, n);
     systems_t systems = systems_make(s, nrhs, (uint64_t)n + 1);
