@@ -15,7 +15,7 @@ TYPES = "sdcz"
 FAMILIES = {
     "potrf": ("tiny", "cta", "lpanel:panel=8", "lpanel:panel=16", "ltile", "blocked",
               "vendor", "vendor:single"),
-    "potrs": ("fused", "stream", "blocked", "vendor"),
+    "potrs": ("fused", "stream", "tiny", "blocked", "vendor"),
     "posv": ("tiny", "rolled", "blocked"),
     "trsm": ("strips", "tiled", "vendor"),
     "gemm": ("register", "tiled", "vendor"),

@@ -63,13 +63,28 @@ template <class T> __device__ __forceinline__ T *to_global_memory(T *pointer) {
 }
 
 /* Begins to copy one scalar; it has arrived after copies_arrive() of the same thread. The L2 cache
- * fetches its 128 bytes at once: strided copies that come for the rest later would otherwise open
- * the same page of memory again. They pass through the L1 cache: past it, two halves of a sector
- * that part ways in shared memory would be fetched twice. */
-template <class T> __device__ __forceinline__ void begin_copy(T *shared, const T *global) {
+ * fetches its 128 bytes at once unless told otherwise: strided copies that come for the rest later
+ * would otherwise open the same page of memory again. They pass through the L1 cache: past it, two
+ * halves of a sector that part ways in shared memory would be fetched twice. */
+template <bool whole_lines = true, class T>
+__device__ __forceinline__ void begin_copy(T *shared, const T *global) {
     const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
-    asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], %2;" ::"r"(to), "l"(global),
-                 "n"(static_cast<int>(sizeof(T)))
+    if constexpr (whole_lines)
+        asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], %2;" ::"r"(to), "l"(global),
+                     "n"(static_cast<int>(sizeof(T)))
+                     : "memory");
+    else
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(global),
+                     "n"(static_cast<int>(sizeof(T)))
+                     : "memory");
+}
+/* The same where there is something to copy; else the scalar becomes zero by then, and `global` is
+ * not read. */
+template <class T>
+__device__ __forceinline__ void begin_copy_or_zero(T *shared, const T *global, bool there) {
+    const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+    asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], %2, %3;" ::"r"(to), "l"(global),
+                 "n"(static_cast<int>(sizeof(T))), "r"(there ? static_cast<int>(sizeof(T)) : 0)
                  : "memory");
 }
 __device__ __forceinline__ void copies_arrive() {

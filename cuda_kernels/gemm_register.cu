@@ -20,23 +20,21 @@ struct gemm_arguments {
     batchlas_op_t op_a, op_b;
 };
 
-template <class T>
-__global__ void __launch_bounds__(register_tile<T>::threads, tile_shape<T>::blocks)
+template <class tile>
+__global__ void __launch_bounds__(tile::threads, tile::shape.blocks)
     multiply(gemm_arguments arguments) {
-    using tile = register_tile<T>;
-    auto &shared = shared_object<typename tile::buffers>();
-
+    using T = typename tile::scalar;
     const int64_t item = blockIdx.x / arguments.tiles;
     if (arguments.skip && arguments.skip[item])
         return;
     const int t = static_cast<int>(blockIdx.x % arguments.tiles);
-    const int row = t % arguments.tile_rows * tile::shape::size;
-    const int column = t / arguments.tile_rows * tile::shape::size;
+    const int row = t % arguments.tile_rows * tile::shape.rows;
+    const int column = t / arguments.tile_rows * tile::shape.columns;
 
     const bool a_plain = arguments.op_a == BATCHLAS_NO_TRANS;
     const bool b_plain = arguments.op_b == BATCHLAS_NO_TRANS;
-    const int64_t lda = arguments.A.ld;
-    const int64_t ldb = arguments.B.ld;
+    const int lda = arguments.A.ld;
+    const int ldb = arguments.B.ld;
     const T alpha = scalar_from<T>(arguments.alpha);
     const int depth = is_zero(alpha) ? 0 : arguments.k;
     // alpha == 0 and k == 0 need neither factor, whose pointers may then be NULL.
@@ -46,12 +44,38 @@ __global__ void __launch_bounds__(register_tile<T>::threads, tile_shape<T>::bloc
     const factor_view<T> b = {depth ? item_of<T>(arguments.B, item) : nullptr, b_plain ? ldb : 1,
                               b_plain ? 1 : ldb, arguments.op_b == BATCHLAS_CONJ_TRANS,
                               arguments.n};
-    tile::run(a, b, depth, alpha, scalar_from<T>(arguments.beta), item_of<T>(arguments.C, item),
-              arguments.C.ld, row, column, part::whole, shared);
+    tile::template run<false>(a, b, depth, alpha, scalar_from<T>(arguments.beta), arguments.C, item,
+                              row, column, part::whole);
 }
 
-template <class T> int64_t tiles_across(int extent) {
-    return (extent + tile_shape<T>::size - 1) / tile_shape<T>::size;
+int64_t parts_of(int extent, int part) {
+    return (static_cast<int64_t>(extent) + part - 1) / part;
+}
+
+template <class tile> int launch_tiles(const problem_t &problem, void *stream) {
+    const int64_t tile_rows = parts_of(problem.m, tile::shape.rows);
+    const int64_t tiles = tile_rows * parts_of(problem.n, tile::shape.columns);
+    const int64_t most = INT32_MAX / tiles; // items of one launch
+    int outcome = 0;
+    for (int64_t first = 0; first < problem.batch && outcome == 0; first += most) {
+        const int64_t batch = problem.batch - first < most ? problem.batch - first : most;
+        const gemm_arguments arguments = {operand_from_item(problem.A, first, problem.type),
+                                          operand_from_item(problem.B, first, problem.type),
+                                          operand_from_item(problem.C, first, problem.type),
+                                          problem.skip ? problem.skip + first : nullptr,
+                                          {problem.alpha[0], problem.alpha[1]},
+                                          {problem.beta[0], problem.beta[1]},
+                                          problem.m,
+                                          problem.n,
+                                          problem.k,
+                                          static_cast<int>(tile_rows),
+                                          static_cast<int>(tiles),
+                                          problem.op_a,
+                                          problem.op_b};
+        outcome = launch_with_shared(multiply<tile>, batch * tiles, tile::threads,
+                                     resident_padded(tile::shared_bytes), stream, arguments);
+    }
+    return outcome;
 }
 
 } // namespace
@@ -68,29 +92,12 @@ batchlas_status_t batchlas_gemm_register(batchlas_handle_t h, const problem_t *p
     (void)workspace;
     const int error = with_scalar(problem->type, [&](auto scalar) {
         using T = decltype(scalar);
-        const int64_t tile_rows = tiles_across<T>(problem->m);
-        const int64_t tiles = tile_rows * tiles_across<T>(problem->n);
-        const int64_t most = INT32_MAX / tiles; // items of one launch
-        int outcome = 0;
-        for (int64_t first = 0; first < problem->batch && outcome == 0; first += most) {
-            const int64_t batch = problem->batch - first < most ? problem->batch - first : most;
-            const gemm_arguments arguments = {operand_from_item(problem->A, first, problem->type),
-                                              operand_from_item(problem->B, first, problem->type),
-                                              operand_from_item(problem->C, first, problem->type),
-                                              problem->skip ? problem->skip + first : nullptr,
-                                              {problem->alpha[0], problem->alpha[1]},
-                                              {problem->beta[0], problem->beta[1]},
-                                              problem->m,
-                                              problem->n,
-                                              problem->k,
-                                              static_cast<int>(tile_rows),
-                                              static_cast<int>(tiles),
-                                              problem->op_a,
-                                              problem->op_b};
-            outcome =
-                launch(multiply<T>, batch * tiles, register_tile<T>::threads, h->stream, arguments);
-        }
-        return outcome;
+        const int which = cheapest_shape<T>(h->facts.multiprocessors, [&](const tile_shape &shape) {
+            return static_cast<double>(problem->batch) * parts_of(problem->m, shape.rows) *
+                   parts_of(problem->n, shape.columns);
+        });
+        return with_tile<T>(
+            which, [&](auto tile) { return launch_tiles<decltype(tile)>(*problem, h->stream); });
     });
     return batchlas_device_status(h, error, "launching gemm register");
 }

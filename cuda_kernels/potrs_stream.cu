@@ -2,12 +2,12 @@
 /* potrs for few right-hand sides: the triangle streams through shared memory, once in each
  * direction.
  *
- * L is cut into tiles, and a block has one item. Each warp owns rows of tiles, every `warps`-th
- * one, and takes their tiles from the left to the right. Forward it multiplies a tile as soon as
- * that part of the solution is told that the tile's columns meet, and at the row's end solves with
- * the diagonal tile and tells the row's part. Backward it goes the same way in reverse: it solves
- * once all rows below have told their share, then tells its own share to the columns on its left,
- * one tile after another.
+ * L is cut into tiles, and a block has one item. Its warps own the rows of tiles in turn, and each
+ * takes the tiles of its rows from the left to the right. Forward it multiplies a tile as
+ * soon as that part of the solution is told that the tile's columns meet, and at the row's end
+ * solves with the diagonal tile and tells the row's part. Backward it goes the same way in reverse:
+ * it solves once all rows below have told their share, then tells its own share to the columns on
+ * its left, one tile after another.
  *
  * Tiles come by asynchronous copies into a ring that is the warp's own, as far ahead as the ring is
  * long; at the turn it holds what the way back begins with. So warps wait for each other through
@@ -26,7 +26,7 @@ using namespace batchlas_device;
 namespace {
 
 constexpr int order = warp_lanes; // of a tile: a lane has one row of it, or one column
-constexpr int warps = 4;          // of a block
+constexpr int most_warps = 4;     // of a block
 constexpr int most_slots = 16;    // of a ring
 
 /* Right-hand sides of a block: one, or as many as these at a time. */
@@ -56,19 +56,19 @@ __host__ __device__ constexpr int blocks_of(int n) {
     return (n + order - 1) / order;
 }
 /* Tiles in the rows that a warp owns. */
-__host__ __device__ constexpr int tiles_of(int warp, int blocks) {
+__host__ __device__ constexpr int tiles_of(int warp, int warps, int blocks) {
     const int rows = (blocks - warp + warps - 1) / warps;
     return rows * (warp + 1) + warps * rows * (rows - 1) / 2;
 }
-__host__ __device__ constexpr int ring_of(int warp, int blocks, int slots) {
-    const int tiles = tiles_of(warp, blocks);
+__host__ __device__ constexpr int ring_of(int warp, int warps, int blocks, int slots) {
+    const int tiles = tiles_of(warp, warps, blocks);
     return tiles < slots ? tiles : slots;
 }
 /* Slots of the rings before a warp's. */
-__host__ __device__ constexpr int rings_before(int warp, int blocks, int slots) {
+__host__ __device__ constexpr int rings_before(int warp, int warps, int blocks, int slots) {
     int sum = 0;
     for (int w = 0; w < warp; ++w)
-        sum += ring_of(w, blocks, slots);
+        sum += ring_of(w, warps, blocks, slots);
     return sum;
 }
 /* For each row that its part is solved, then for each tile below the diagonal that its share is
@@ -86,9 +86,9 @@ template <class T, int sides> struct layout {
     static constexpr int stride = order + length;
     static constexpr int tile = order * stride;
 
-    static size_t bytes(int n, int slots) {
+    static size_t bytes(int n, int warps, int slots) {
         const int blocks = blocks_of(n);
-        return sizeof(T) * (static_cast<size_t>(rings_before(warps, blocks, slots)) * tile +
+        return sizeof(T) * (static_cast<size_t>(rings_before(warps, warps, blocks, slots)) * tile +
                             static_cast<size_t>(blocks) * order * sides) +
                sizeof(real_of<T>) * static_cast<size_t>(blocks) * order +
                sizeof(event) * static_cast<size_t>(events_of(blocks));
@@ -99,13 +99,13 @@ template <class T, int sides> struct layout {
 struct position {
     int row, column;
 
-    __device__ __forceinline__ void advance() {
+    __device__ __forceinline__ void advance(int warps) {
         if (++column > row) {
             row += warps;
             column = 0;
         }
     }
-    __device__ __forceinline__ void retreat() {
+    __device__ __forceinline__ void retreat(int warps) {
         if (--column < 0) {
             row -= warps;
             column = row;
@@ -125,6 +125,7 @@ template <class T, int sides, bool upper> struct tile_ring {
     int n;
     bool by_granules; // all lines begin where a granule may
     int lane;
+    int warps; // of the block
     T *slots;
     int count;
     int at;         // the slot of the tile at hand
@@ -194,9 +195,9 @@ template <class T, int sides, bool upper> struct tile_ring {
                 begin(empty);
                 --left;
                 if (backward)
-                    ahead.retreat();
+                    ahead.retreat(warps);
                 else
-                    ahead.advance();
+                    ahead.advance(warps);
             }
             end_group();
             empty = next(empty, backward);
@@ -211,7 +212,7 @@ template <class T, int sides, bool upper> struct tile_ring {
         for (int slot = 0; slot < count; ++slot) {
             begin(slot);
             end_group();
-            ahead.advance();
+            ahead.advance(warps);
         }
     }
     /* The ring is full of the last tiles, which come first now. */
@@ -221,7 +222,7 @@ template <class T, int sides, bool upper> struct tile_ring {
         ahead = {last_row, last_row};
 #pragma unroll 1
         for (int slot = 0; slot < count; ++slot)
-            ahead.retreat();
+            ahead.retreat(warps);
     }
 };
 
@@ -350,7 +351,7 @@ template <class T, int sides> struct tile_algebra {
 // ---- the kernel --------------------------------------------------------------------------------
 
 template <class T, int sides, bool upper>
-__global__ void __launch_bounds__(warps *warp_lanes, most_blocks<T>)
+__global__ void __launch_bounds__(most_warps *warp_lanes, most_blocks<T>)
     solve(stream_arguments arguments) {
     using R = real_of<T>;
     using layout_of = layout<T, sides>;
@@ -363,6 +364,7 @@ __global__ void __launch_bounds__(warps *warp_lanes, most_blocks<T>)
         return;
     const int lane = static_cast<int>(threadIdx.x) % warp_lanes;
     const int warp = static_cast<int>(threadIdx.x) / warp_lanes;
+    const int warps = static_cast<int>(blockDim.x) / warp_lanes;
     const int n = arguments.n;
     const int blocks = blocks_of(n);
 
@@ -398,9 +400,10 @@ __global__ void __launch_bounds__(warps *warp_lanes, most_blocks<T>)
             sizeof(granule<T>) ==
         0;
     ring.lane = lane;
-    ring.slots = rings + rings_before(warp, blocks, arguments.slots) * layout_of::tile;
-    ring.count = ring_of(warp, blocks, arguments.slots);
-    const int tiles = tiles_of(warp, blocks);
+    ring.warps = warps;
+    ring.slots = rings + rings_before(warp, warps, blocks, arguments.slots) * layout_of::tile;
+    ring.count = ring_of(warp, warps, blocks, arguments.slots);
+    const int tiles = tiles_of(warp, warps, blocks);
     ring.start(warp, tiles);
 
     // L y = b
@@ -522,30 +525,35 @@ template <class Call> auto with_sides(const problem_t *problem, Call call) {
 /* At least two tiles, the diagonal's and its neighbour. */
 constexpr int least_slots = 2;
 
-/* The longest rings with which as many blocks share an SM as should. */
-template <class T, int sides> int slots_for(int n, size_t budget) {
-    const int size = static_cast<int>(sizeof(T));
-    int together = (column_bytes - 1) / (n * size) + 1;
-    together = together < most_blocks<T> ? together : most_blocks<T>;
-    while (together > 1 &&
-           layout<T, sides>::bytes(n, least_slots) > occupancy_budget(budget, together))
-        --together;
-    int slots = most_slots;
-    while (slots > least_slots &&
-           layout<T, sides>::bytes(n, slots) > occupancy_budget(budget, together))
-        --slots;
-    return slots;
+/* What a block takes; no warps where the device has not enough. */
+struct block_shape {
+    int warps, slots;
+};
+
+/* The longest rings with which as many blocks share an SM as should, of fewer warps if need be. */
+template <class T, int sides> block_shape shape_for(int n, size_t budget) {
+    const int blocks = blocks_of(n);
+    const int choices[] = {blocks < most_warps ? blocks : most_warps, blocks < 2 ? blocks : 2};
+    const int wanted = (column_bytes - 1) / (n * static_cast<int>(sizeof(T))) + 1;
+    for (int together = wanted < most_blocks<T> ? wanted : most_blocks<T>; together > 0; --together)
+        for (const int warps : choices)
+            for (int slots = most_slots; slots >= least_slots; --slots)
+                if (resident_padded(layout<T, sides>::bytes(n, warps, slots)) <=
+                    occupancy_budget(budget, together))
+                    return {warps, slots};
+    return {0, 0};
 }
 
 template <class T, int sides>
 int launch_stream(stream_arguments arguments, bool upper, int64_t batch, size_t budget,
                   void *stream) {
-    arguments.slots = slots_for<T, sides>(arguments.n, budget);
-    const int blocks = blocks_of(arguments.n);
+    const block_shape shape = shape_for<T, sides>(arguments.n, budget);
+    arguments.slots = shape.slots;
     return launch_with_shared(
         upper ? solve<T, sides, true> : solve<T, sides, false>, batch * arguments.parts,
-        (blocks < warps ? blocks : warps) * warp_lanes,
-        resident_padded(layout<T, sides>::bytes(arguments.n, arguments.slots)), stream, arguments);
+        shape.warps * warp_lanes,
+        resident_padded(layout<T, sides>::bytes(arguments.n, shape.warps, shape.slots)), stream,
+        arguments);
 }
 
 } // namespace
@@ -557,9 +565,8 @@ bool batchlas_potrs_stream_can_run(const problem_t *problem, const device_facts_
         return false;
     *reason = "the right-hand sides do not fit into the shared memory of one block";
     return problem->n <= RESIDENT_MAX_ORDER && with_sides(problem, [&](auto scalar, auto sides) {
-               return resident_padded(
-                          layout<decltype(scalar), sides>::bytes(problem->n, least_slots)) <=
-                      device_budget(facts->shared_memory_per_block);
+               const size_t budget = device_budget(facts->shared_memory_per_block);
+               return shape_for<decltype(scalar), sides>(problem->n, budget).warps > 0;
            });
 }
 

@@ -30,38 +30,72 @@ __device__ __forceinline__ void triangle_tile(int t, int &row, int &column) {
     column = t - row * (row + 1) / 2;
 }
 
-template <class T>
-__global__ void __launch_bounds__(register_tile<T>::threads, tile_shape<T>::blocks)
-    update(syrk_arguments arguments) {
-    using tile = register_tile<T>;
-    using R = real_of<T>;
-    auto &shared = shared_object<typename tile::buffers>();
+/* Tiles may be taller than wide: those that make up a square stand side by side. */
+template <class tile> constexpr int side_by_side = tile::shape.rows / tile::shape.columns;
 
+template <class tile>
+__global__ void __launch_bounds__(tile::threads, tile::shape.blocks)
+    update(syrk_arguments arguments) {
+    using T = typename tile::scalar;
+    using R = real_of<T>;
     const int64_t item = blockIdx.x / arguments.tiles;
     if (arguments.skip && arguments.skip[item])
         return;
+    const int t = static_cast<int>(blockIdx.x % arguments.tiles);
     int row, column;
-    triangle_tile(static_cast<int>(blockIdx.x % arguments.tiles), row, column);
+    triangle_tile(t / side_by_side<tile>, row, column);
     if (arguments.wanted == part::upper) {
         const int swapped = row;
         row = column;
         column = swapped;
     }
+    column = column * side_by_side<tile> + t % side_by_side<tile>;
     // C(i, j) = sum of op(A)(i, k) conj(op(A)(j, k)), where op(A) is A, or A^H.
-    const int64_t ld = arguments.A.ld;
+    const int ld = arguments.A.ld;
     const T *const x = item_of<T>(arguments.A, item);
     const bool transposed = arguments.transposed;
     const factor_view<T> a = {x, transposed ? ld : 1, transposed ? 1 : ld, transposed, arguments.n};
     const factor_view<T> b = {x, a.row_step, a.k_step, !transposed, arguments.n};
-    tile::run(
+    tile::template run<true>(
         a, b, arguments.alpha == 0 ? 0 : arguments.k, from_real<T>(static_cast<R>(arguments.alpha)),
-        from_real<T>(static_cast<R>(arguments.beta)), item_of<T>(arguments.C, item), arguments.C.ld,
-        row * tile::shape::size, column * tile::shape::size, arguments.wanted, shared);
+        from_real<T>(static_cast<R>(arguments.beta)), arguments.C, item, row * tile::shape.rows,
+        column * tile::shape.columns, arguments.wanted);
 }
 
-template <class T> int tiles_of(int n) {
-    const int side = (n + tile_shape<T>::size - 1) / tile_shape<T>::size;
-    return side * (side + 1) / 2;
+/* In full tiles: of a square on the diagonal, what lies beyond the diagonal is left out. */
+double work_of(int n, const tile_shape &shape) {
+    const double side = ceil(static_cast<double>(n) / shape.rows);
+    const double across = static_cast<double>(shape.rows) / shape.columns;
+    return side * (side - 1) / 2 * across + side * (across + 1) / 2;
+}
+
+int64_t tiles_of(int n, const tile_shape &shape) {
+    const int64_t side = (n + shape.rows - 1) / shape.rows;
+    return side * (side + 1) / 2 * (shape.rows / shape.columns);
+}
+
+template <class tile> int launch_tiles(const problem_t &problem, void *stream) {
+    static_assert(tile::shape.rows % tile::shape.columns == 0, "whole tiles make up a square");
+    const int64_t tiles = tiles_of(problem.n, tile::shape);
+    const int64_t most = INT32_MAX / tiles; // items of one launch
+    int outcome = 0;
+    for (int64_t first = 0; first < problem.batch && outcome == 0; first += most) {
+        const int64_t batch = problem.batch - first < most ? problem.batch - first : most;
+        const syrk_arguments arguments = {operand_from_item(problem.A, first, problem.type),
+                                          operand_from_item(problem.C, first, problem.type),
+                                          problem.skip ? problem.skip + first : nullptr,
+                                          problem.alpha[0],
+                                          problem.beta[0],
+                                          problem.n,
+                                          problem.k,
+                                          static_cast<int>(tiles),
+                                          problem.op_a != BATCHLAS_NO_TRANS,
+                                          problem.uplo == BATCHLAS_LOWER ? part::lower
+                                                                         : part::upper};
+        outcome = launch_with_shared(update<tile>, batch * tiles, tile::threads,
+                                     resident_padded(tile::shared_bytes), stream, arguments);
+    }
+    return outcome;
 }
 
 } // namespace
@@ -78,26 +112,11 @@ batchlas_status_t batchlas_syrk_register(batchlas_handle_t h, const problem_t *p
     (void)workspace;
     const int error = with_scalar(problem->type, [&](auto scalar) {
         using T = decltype(scalar);
-        const int tiles = tiles_of<T>(problem->n);
-        const int64_t most = INT32_MAX / tiles; // items of one launch
-        int outcome = 0;
-        for (int64_t first = 0; first < problem->batch && outcome == 0; first += most) {
-            const int64_t batch = problem->batch - first < most ? problem->batch - first : most;
-            const syrk_arguments arguments = {operand_from_item(problem->A, first, problem->type),
-                                              operand_from_item(problem->C, first, problem->type),
-                                              problem->skip ? problem->skip + first : nullptr,
-                                              problem->alpha[0],
-                                              problem->beta[0],
-                                              problem->n,
-                                              problem->k,
-                                              tiles,
-                                              problem->op_a != BATCHLAS_NO_TRANS,
-                                              problem->uplo == BATCHLAS_LOWER ? part::lower
-                                                                              : part::upper};
-            outcome =
-                launch(update<T>, batch * tiles, register_tile<T>::threads, h->stream, arguments);
-        }
-        return outcome;
+        const int which = cheapest_shape<T>(h->facts.multiprocessors, [&](const tile_shape &shape) {
+            return static_cast<double>(problem->batch) * work_of(problem->n, shape);
+        });
+        return with_tile<T>(
+            which, [&](auto tile) { return launch_tiles<decltype(tile)>(*problem, h->stream); });
     });
     return batchlas_device_status(h, error, "launching syrk register");
 }

@@ -60,6 +60,7 @@ typedef struct {
     matrices_t A, B, C;
 } operands_t;
 
+enum { DISTINCT = 3 };
 enum { SEED_A = 1000, SEED_B = 2000, SEED_C = 3000 };
 
 static bool is_zero(wide_t value) {
@@ -314,6 +315,44 @@ static void every_batch_is_multiplied(void **state) {
     }
 }
 
+/* A family may cut C into other tiles where there are more items to fill the device with. */
+static void an_item_has_the_same_bits_in_every_batch(void **state) {
+    (void)state;
+    const int64_t batches[] = {DISTINCT, suite_on_gpu() ? 40 : 5, suite_on_gpu() ? 264 : 9};
+    EACH(type, types)
+    EACH(opa, ops) {
+        case_t c = {.type = types[type_index],
+                    .opa = ops[opa_index],
+                    .opb = ops[2 - opa_index],
+                    .m = 127,
+                    .n = 63,
+                    .k = 37,
+                    .alpha = {-1, 0},
+                    .beta = {1, 0},
+                    .distinct = DISTINCT,
+                    .layout = PADDED};
+        for (int f = 0; (c.line = family_line("gemm", f)); ++f) {
+            operands_t results[COUNT(batches)];
+            bool ran = c.line->spelling && !chooses_by_alignment(c.line);
+            EACH(batch, batches) {
+                c.batch = batches[batch_index];
+                suite_case("%s, ops %d%d, batch %lld", family_name(c.line, c.type), (int)c.opa,
+                           (int)c.opb, (long long)c.batch);
+                results[batch_index] = operands(&c, c.layout, POISON);
+                family_pin(c.line);
+                ran = ran && run_form(&c, &results[batch_index], false);
+                family_unpin(c.line);
+                if (ran)
+                    check_items(&c, &results[batch_index].C);
+                for (int64_t i = 0; i < DISTINCT && ran; ++i)
+                    suite_expect(item_agrees(&results[batch_index].C, i, &results[0].C, i));
+            }
+            EACH(batch, batches)
+            operands_free(&results[batch_index]);
+        }
+    }
+}
+
 static void any_number_of_host_threads_gives_the_same_bits(void **state) {
     (void)state;
     const int teams[] = {1, 2, 5};
@@ -363,6 +402,7 @@ static const struct CMUnitTest tests[] = {
     suite_test(empty_products_touch_nothing),
     suite_test(shared_operands_serve_all_items),
     suite_test(every_batch_is_multiplied),
+    suite_test(an_item_has_the_same_bits_in_every_batch),
     suite_test(any_number_of_host_threads_gives_the_same_bits),
     suite_test(pinned_families_ran),
 };

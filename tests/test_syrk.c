@@ -7,6 +7,7 @@
 
 #include <omp.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct {
     scalar_type_t type;
@@ -25,6 +26,7 @@ typedef struct {
     matrices_t A, C;
 } operands_t;
 
+enum { DISTINCT = 3 };
 enum { SEED_A = 4000, SEED_C = 5000 };
 
 static int rows_a(const case_t *c) {
@@ -259,6 +261,42 @@ static void every_batch_is_updated(void **state) {
     }
 }
 
+/* A family may cut C into other tiles where there are more items to fill the device with. */
+static void an_item_has_the_same_bits_in_every_batch(void **state) {
+    (void)state;
+    const int64_t batches[] = {DISTINCT, suite_on_gpu() ? 40 : 5, suite_on_gpu() ? 264 : 9};
+    EACH(type, types)
+    EACH(uplo, triangles) {
+        case_t c = {.type = types[type_index],
+                    .uplo = triangles[uplo_index],
+                    .trans = uplo_index == 0 ? BATCHLAS_NO_TRANS : BATCHLAS_CONJ_TRANS,
+                    .n = 127,
+                    .k = 37,
+                    .alpha = -1,
+                    .beta = 1,
+                    .distinct = DISTINCT,
+                    .layout = PADDED};
+        for (int f = 0; (c.line = family_line("syrk", f)); ++f) {
+            operands_t results[COUNT(batches)];
+            bool ran = c.line->spelling && strcmp(c.line->spelling, "vendor") != 0;
+            EACH(batch, batches) {
+                c.batch = batches[batch_index];
+                name_case(&c);
+                results[batch_index] = operands(&c, c.layout, POISON);
+                family_pin(c.line);
+                ran = ran && run_form(&c, &results[batch_index]);
+                family_unpin(c.line);
+                if (ran)
+                    check_items(&c, &results[batch_index].C);
+                for (int64_t i = 0; i < DISTINCT && ran; ++i)
+                    suite_expect(item_agrees(&results[batch_index].C, i, &results[0].C, i));
+            }
+            EACH(batch, batches)
+            operands_free(&results[batch_index]);
+        }
+    }
+}
+
 static void any_number_of_host_threads_gives_the_same_bits(void **state) {
     (void)state;
     const int teams[] = {1, 2, 5};
@@ -306,6 +344,7 @@ static const struct CMUnitTest tests[] = {
     suite_test(empty_updates_touch_nothing),
     suite_test(a_shared_operand_serves_all_items),
     suite_test(every_batch_is_updated),
+    suite_test(an_item_has_the_same_bits_in_every_batch),
     suite_test(any_number_of_host_threads_gives_the_same_bits),
     suite_test(pinned_families_ran),
 };

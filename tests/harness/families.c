@@ -31,6 +31,7 @@ static const family_line_t lines[] = {
     {"potrs",        NULL,            NULL,     true,        true,        EVERY_ORDER},
     {"potrs",        "fused",         NULL,     false,       true,        {64, 64, 64, 64}},
     {"potrs",        "stream",        NULL,     false,       true,        {0}},
+    {"potrs",        "tiny",          NULL,     false,       true,        {64, 64, 64, 64}},
     {"potrs",        "blocked",       NULL,     true,        true,        EVERY_ORDER},
     {"potrs",        "blocked",       "native", true,        true,        EVERY_ORDER},
     {"potrs",        "blocked",       "vendor", HOST_VENDOR, CUDA_VENDOR, EVERY_ORDER},

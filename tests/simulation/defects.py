@@ -438,31 +438,105 @@ DEFECTS = [
         "items to pass over are solved", "potrs_stream.cu", "padding",
         "if (arguments.skip && arguments.skip[i])",
         "if (false)"),
+    # ---- potrs_tiny.cu ---------------------------------------------------------------------------
+    Defect(
+        "a copy takes in a row past the matrix", "potrs_tiny.cu", "copy under way",
+        "if (meets && row < n && column + l < n)",
+        "if (meets && row <= n && column + l < n)"),
+    Defect(
+        "nothing is put beyond the order", "potrs_tiny.cu", "never written",
+        "if (n % B::chunk != 0)",
+        "if (false)"),
+    Defect(
+        "the copies of an item come for its neighbour", "potrs_tiny.cu", "solution",
+        "from_warp_lane(own, (first_item + i) * B::lanes)",
+        "from_warp_lane(own, (first_item + i) * B::lanes ^ B::lanes)"),
+    Defect(
+        "lines that gather lack their conjugate", "potrs_tiny.cu", "solution",
+        "return minus_product_conj(c, b, a);",
+        "return minus_product(c, a, b);"),
+    Defect(
+        "a block is solved downwards on the way back", "potrs_tiny.cu", "solution",
+        "const int a = rising ? step : chunk - 1 - step;",
+        "const int a = step;"),
+    Defect(
+        "what is left of the own rows counts on every lane", "potrs_tiny.cu", "solution",
+        "y[s][e] = choose(q == owner, x[home][s][e], T{});",
+        "y[s][e] = x[home][s][e];"),
+    Defect(
+        "a lane leaves its own chunk to the others", "potrs_tiny.cu", "solution",
+        "x[home][s][e] = choose(q == owner, y[s][e], x[home][s][e]);",
+        "x[home][s][e] = choose(q != owner, y[s][e], x[home][s][e]);"),
+    Defect(
+        "a row past the matrix is stored", "potrs_tiny.cu", "padding",
+        "if (row + e < n)",
+        "if (row + e <= n)"),
+    Defect(
+        "items to pass over are solved", "potrs_tiny.cu", "padding",
+        "i < arguments.batch && !(arguments.skip && arguments.skip[i])",
+        "i < arguments.batch"),
+    Defect(
+        "lanes without an item store", "potrs_tiny.cu", "race",
+        "on_chip.alive = i < arguments.batch &&",
+        "on_chip.alive ="),
     # ---- register_tile.cuh, gemm_register.cu, syrk_register.cu -----------------------------------
     Defect(
-        "one buffer in the place of two", "register_tile.cuh", "race",
-        "buffer ^= 1;",
-        "",
+        "a slice is awaited a step late", "register_tile.cuh", "copy under way",
+        "groups_arrive(stages - 2);",
+        "groups_arrive(stages - 1);",
+        "gemm_register.cu"),
+    Defect(
+        "the last step's slice is overwritten unawaited", "register_tile.cuh",
+        "copy under way",
+        """block_barrier<warps>(); // also before the slice of the last step is overwritten
+            begin(step + stages - 1);""",
+        """begin(step + stages - 1);
+            block_barrier<warps>();""",
         "gemm_register.cu"),
     Defect(
         "the last step is one deeper than the factors", "register_tile.cuh", "element",
-        "k + i * at.k_step < depth;",
-        "k + i * at.k_step <= depth;",
+        "left = all - k;",
+        "left = all - k + 1;",
         "gemm_register.cu"),
     Defect(
         "a tile at the edge reads one row outside", "register_tile.cuh", "out of bounds",
-        "row + i * at.row_step < from.rows",
-        "row + i * at.row_step <= from.rows",
+        "rows = of.rows - row;",
+        "rows = of.rows - row + 1;",
+        "syrk_register.cu"),
+    Defect(
+        "what lies beyond a factor is not cleared", "register_tile.cuh", "never written",
+        "begin_copy_or_zero(shared",
+        "if (there) begin_copy_or_zero(shared",
+        "gemm_register.cu"),
+    Defect(
+        "rows that are turned are counted by their places", "register_tile.cuh", "element",
+        "row_at<T>(places_on(i)) < rows",
+        "places_on(i) < rows",
+        "gemm_register.cu"),
+    Defect(
+        "the tensor cores' imaginary parts lack a sign", "register_tile.cuh", "element",
+        "mixed ? b[1] : minus_b_im",
+        "b[1]",
+        "gemm_register.cu"),
+    Defect(
+        "sums of conjugates stay as they are", "register_tile.cuh", "element",
+        "sums.conjugate();",
+        ";",
+        "gemm_register.cu"),
+    Defect(
+        "a warp rests whose part the diagonal cuts", "register_tile.cuh", "element",
+        "row + shape.warp_rows > column",
+        "row + shape.warp_rows / 2 > column",
         "syrk_register.cu"),
     Defect(
         "a tile at the edge stores one column outside", "register_tile.cuh", "padding",
-        "column < b.rows &&",
-        "column <= b.rows &&",
+        "if (column >= columns)",
+        "if (column > columns)",
         "gemm_register.cu"),
     Defect(
         "the other triangle is stored", "register_tile.cuh", "padding",
-        "(wanted == part::lower ? row >= column : row <= column)",
-        "(wanted == part::lower ? row <= column : row >= column)",
+        "wanted == part::lower ? column : 0",
+        "0",
         "syrk_register.cu"),
     Defect(
         "op(B) lacks its conjugate", "gemm_register.cu", "element",
@@ -470,7 +544,7 @@ DEFECTS = [
         "false"),
     Defect(
         "blocks that lie in one row of tiles take one tile", "gemm_register.cu", "race of blocks",
-        "const int column = t / arguments.tile_rows * tile::shape::size;",
+        "const int column = t / arguments.tile_rows * tile::shape.columns;",
         "const int column = 0 * t;"),
     Defect(
         "the second factor is conjugated like the first", "syrk_register.cu", "element",
@@ -482,7 +556,7 @@ DEFECTS = [
         "if (false)"),
     Defect(
         "the diagonal is not made real", "register_tile.cuh", "element",
-        "if (row == column)",
+        "if (at_row == own_column + sums.column(first + j))",
         "if (false)",
         "syrk_register.cu"),
     Defect(

@@ -59,7 +59,7 @@ void *shared_memory(const void *tag, size_t bytes);
 void *dynamic_shared_memory();
 
 /* A copy lands at the last legal moment: in copies_arrive() or groups_arrive() of the same thread.
- */
+ * From NULL come zeros. */
 void begin_copy_bytes(void *shared, const void *global, size_t bytes);
 void end_group_of_copies();
 void wait_for_groups(int open, source_line where);
@@ -110,8 +110,11 @@ template <class T> T *to_global_memory(T *pointer) {
     return pointer;
 }
 
-template <class T> void begin_copy(T *shared, const T *global) {
+template <bool whole_lines = true, class T> void begin_copy(T *shared, const T *global) {
     begin_copy_bytes(shared, global, sizeof(T));
+}
+template <class T> void begin_copy_or_zero(T *shared, const T *global, bool there) {
+    begin_copy_bytes(shared, there ? global : nullptr, sizeof(T));
 }
 inline void copies_arrive(source_line where = source_line::current()) {
     meet(barrier_kind::copies, where);

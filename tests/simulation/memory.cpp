@@ -315,7 +315,8 @@ void *shared_memory(const void *tag, size_t bytes) {
 
 void begin_copy_bytes(void *shared, const void *global, size_t bytes) {
     const void *const code = __builtin_return_address(0);
-    touch<false>(global, bytes, code);
+    if (global)
+        touch<false>(global, bytes, code);
     touch<true>(shared, bytes, code);
     mark(static_cast<size_t>(static_cast<char *>(shared) - device.bytes), bytes, IN_FLIGHT, 0);
     running_copies().push_back({shared, global, bytes, code, running_group()});
@@ -325,10 +326,14 @@ void land_copies(unsigned end_of_groups) {
     std::vector<copy> &copies = running_copies();
     auto next = copies.begin();
     for (; next != copies.end() && next->group < end_of_groups; ++next) {
-        touch<false>(next->from, next->bytes, next->code);
+        if (next->from)
+            touch<false>(next->from, next->bytes, next->code);
         mark(static_cast<size_t>(static_cast<char *>(next->to) - device.bytes), next->bytes, 0,
              IN_FLIGHT);
-        memcpy(next->to, next->from, next->bytes);
+        if (next->from)
+            memcpy(next->to, next->from, next->bytes);
+        else
+            memset(next->to, 0, next->bytes);
     }
     copies.erase(copies.begin(), next);
 }

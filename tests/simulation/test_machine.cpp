@@ -119,6 +119,12 @@ __global__ void reads_a_copy_too_early(int *out) {
     out[threadIdx.x] = shared[threadIdx.x] + 1;
 }
 
+__global__ void reads_a_zero_too_early(int *out) {
+    auto &shared = shared_object<line>();
+    begin_copy_or_zero(&shared[threadIdx.x], &out[threadIdx.x], false);
+    out[threadIdx.x] = shared[threadIdx.x] + 1;
+}
+
 __global__ void leaves_copies_behind(int *out) {
     begin_copy(&shared_object<line>()[threadIdx.x], &out[threadIdx.x]);
 }
@@ -286,6 +292,7 @@ const fault_case faults[] = {
     {CASE(leaves_dynamic_memory), 4 * 50, "out of bounds", {"shared memory", "thread 50"}},
     {CASE(reads_the_unwritten), 0, "never written", {"read by thread 0"}},
     {CASE(reads_a_copy_too_early), 0, "copy under way", {"read by thread 0", "copy by"}},
+    {CASE(reads_a_zero_too_early), 0, "copy under way", {"read by thread 0", "copy by"}},
     {CASE(reads_a_group_too_early), 0, "copy under way", {"read by thread 0", "copy by"}},
     {CASE(waits_for_what_nobody_tells), 0, "divergence", {"64 at an event", "0 returned"}},
     {CASE(waits_before_it_is_prepared), 0, "race", {"awaited by thread", "preparation"}},
