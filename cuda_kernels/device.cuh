@@ -475,6 +475,19 @@ int launch(void (*kernel)(Parameters...), int64_t blocks, int threads, void *str
     return launch_with_shared(kernel, blocks, threads, 0, stream, arguments...);
 }
 
+/* launch(part) for parts of the problem's batch in turn, none with more blocks than a grid may
+ * have; ends at the first error. */
+template <class Launch>
+int launch_in_parts(const problem_t &problem, int64_t blocks_of_item, Launch launch) {
+    const int64_t most = INT32_MAX / blocks_of_item; // items of one launch
+    int error = 0;
+    for (int64_t first = 0; first < problem.batch && error == 0; first += most) {
+        const int64_t left = problem.batch - first;
+        error = launch(problem_from_item(problem, first, left < most ? left : most));
+    }
+    return error;
+}
+
 } // namespace batchlas_device
 
 #endif

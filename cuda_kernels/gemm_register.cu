@@ -55,27 +55,23 @@ int64_t parts_of(int extent, int part) {
 template <class tile> int launch_tiles(const problem_t &problem, void *stream) {
     const int64_t tile_rows = parts_of(problem.m, tile::shape.rows);
     const int64_t tiles = tile_rows * parts_of(problem.n, tile::shape.columns);
-    const int64_t most = INT32_MAX / tiles; // items of one launch
-    int outcome = 0;
-    for (int64_t first = 0; first < problem.batch && outcome == 0; first += most) {
-        const int64_t batch = problem.batch - first < most ? problem.batch - first : most;
-        const gemm_arguments arguments = {operand_from_item(problem.A, first, problem.type),
-                                          operand_from_item(problem.B, first, problem.type),
-                                          operand_from_item(problem.C, first, problem.type),
-                                          problem.skip ? problem.skip + first : nullptr,
-                                          {problem.alpha[0], problem.alpha[1]},
-                                          {problem.beta[0], problem.beta[1]},
-                                          problem.m,
-                                          problem.n,
-                                          problem.k,
+    return launch_in_parts(problem, tiles, [&](const problem_t &part) {
+        const gemm_arguments arguments = {part.A,
+                                          part.B,
+                                          part.C,
+                                          part.skip,
+                                          {part.alpha[0], part.alpha[1]},
+                                          {part.beta[0], part.beta[1]},
+                                          part.m,
+                                          part.n,
+                                          part.k,
                                           static_cast<int>(tile_rows),
                                           static_cast<int>(tiles),
-                                          problem.op_a,
-                                          problem.op_b};
-        outcome = launch_with_shared(multiply<tile>, batch * tiles, tile::threads,
-                                     resident_padded(tile::shared_bytes), stream, arguments);
-    }
-    return outcome;
+                                          part.op_a,
+                                          part.op_b};
+        return launch_with_shared(multiply<tile>, part.batch * tiles, tile::threads,
+                                  resident_padded(tile::shared_bytes), stream, arguments);
+    });
 }
 
 } // namespace

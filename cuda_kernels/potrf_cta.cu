@@ -350,17 +350,12 @@ bool batchlas_potrf_cta_cuda_can_run(const problem_t *problem, const device_fact
 batchlas_status_t batchlas_potrf_cta_cuda(batchlas_handle_t h, const problem_t *problem,
                                           void *workspace) {
     (void)workspace;
-    const int64_t most = INT32_MAX; // blocks of one launch
-    int error = 0;
-    for (int64_t first = 0; first < problem->batch && error == 0; first += most) {
-        const int64_t batch = problem->batch - first < most ? problem->batch - first : most;
-        const cta_arguments arguments = {operand_from_item(problem->A, first, problem->type),
-                                         problem->info ? problem->info + first : nullptr,
-                                         problem->info_base, problem->n};
-        error = with_scalar(problem->type, [&](auto scalar) {
-            return launch_row<decltype(scalar)>(arguments, problem->uplo == BATCHLAS_UPPER, batch,
+    const int error = launch_in_parts(*problem, 1, [&](const problem_t &part) {
+        const cta_arguments arguments = {part.A, part.info, part.info_base, part.n};
+        return with_scalar(part.type, [&](auto scalar) {
+            return launch_row<decltype(scalar)>(arguments, part.uplo == BATCHLAS_UPPER, part.batch,
                                                 h->stream);
         });
-    }
+    });
     return batchlas_device_status(h, error, "launching potrf cta");
 }

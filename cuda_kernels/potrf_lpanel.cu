@@ -193,21 +193,16 @@ int launch_order(const lpanel_arguments &arguments, bool upper, int64_t batch, v
 }
 
 template <int panel> batchlas_status_t launch_batch(batchlas_handle_t h, const problem_t *problem) {
-    const int64_t most = INT32_MAX; // blocks of one launch
-    int error = 0;
-    for (int64_t first = 0; first < problem->batch && error == 0; first += most) {
-        const int64_t batch = problem->batch - first < most ? problem->batch - first : most;
-        const lpanel_arguments arguments = {operand_from_item(problem->A, first, problem->type),
-                                            problem->info ? problem->info + first : nullptr,
-                                            problem->info_base, problem->n};
-        error = with_scalar(problem->type, [&](auto scalar) {
+    const int error = launch_in_parts(*problem, 1, [&](const problem_t &part) {
+        const lpanel_arguments arguments = {part.A, part.info, part.info_base, part.n};
+        return with_scalar(part.type, [&](auto scalar) {
             int outcome = 0;
             if constexpr (has_width<decltype(scalar), panel>)
                 outcome = launch_order<panel, decltype(scalar)>(
-                    arguments, problem->uplo == BATCHLAS_UPPER, batch, h->stream);
+                    arguments, part.uplo == BATCHLAS_UPPER, part.batch, h->stream);
             return outcome;
         });
-    }
+    });
     return batchlas_device_status(h, error, "launching potrf lpanel");
 }
 

@@ -422,21 +422,13 @@ batchlas_status_t batchlas_potrs_fused(batchlas_handle_t h, const problem_t *pro
     (void)workspace;
     const int width = strip_width(problem);
     const int strips = (problem->nrhs - 1) / width + 1;
-    const int64_t most = INT32_MAX / strips; // items of one launch
-    int error = 0;
-    for (int64_t first = 0; first < problem->batch && error == 0; first += most) {
-        const fused_arguments arguments = {operand_from_item(problem->A, first, problem->type),
-                                           operand_from_item(problem->B, first, problem->type),
-                                           problem->skip ? problem->skip + first : nullptr,
-                                           problem->batch - first < most ? problem->batch - first
-                                                                         : most,
-                                           problem->n,
-                                           problem->nrhs,
-                                           strips,
-                                           problem->uplo == BATCHLAS_UPPER};
-        error = with_scalar(problem->type, [&](auto scalar) {
+    const int error = launch_in_parts(*problem, strips, [&](const problem_t &part) {
+        const fused_arguments arguments = {
+            part.A, part.B,    part.skip, part.batch,
+            part.n, part.nrhs, strips,    part.uplo == BATCHLAS_UPPER};
+        return with_scalar(part.type, [&](auto scalar) {
             return launch_fused<decltype(scalar)>(arguments, h->stream);
         });
-    }
+    });
     return batchlas_device_status(h, error, "launching potrs fused");
 }

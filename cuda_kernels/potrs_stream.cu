@@ -575,21 +575,12 @@ batchlas_status_t batchlas_potrs_stream(batchlas_handle_t h, const problem_t *pr
     (void)workspace;
     const int parts = (problem->nrhs - 1) / sides_of(problem) + 1;
     const size_t budget = device_budget(h->facts.shared_memory_per_block);
-    const int64_t most = INT32_MAX / parts; // items of one launch
-    int error = 0;
-    for (int64_t first = 0; first < problem->batch && error == 0; first += most) {
-        const int64_t batch = problem->batch - first < most ? problem->batch - first : most;
-        const stream_arguments arguments = {operand_from_item(problem->A, first, problem->type),
-                                            operand_from_item(problem->B, first, problem->type),
-                                            problem->skip ? problem->skip + first : nullptr,
-                                            problem->n,
-                                            problem->nrhs,
-                                            parts,
-                                            0};
-        error = with_sides(problem, [&](auto scalar, auto sides) {
-            return launch_stream<decltype(scalar), sides>(
-                arguments, problem->uplo == BATCHLAS_UPPER, batch, budget, h->stream);
+    const int error = launch_in_parts(*problem, parts, [&](const problem_t &some) {
+        const stream_arguments arguments = {some.A, some.B, some.skip, some.n, some.nrhs, parts, 0};
+        return with_sides(&some, [&](auto scalar, auto sides) {
+            return launch_stream<decltype(scalar), sides>(arguments, some.uplo == BATCHLAS_UPPER,
+                                                          some.batch, budget, h->stream);
         });
-    }
+    });
     return batchlas_device_status(h, error, "launching potrs stream");
 }

@@ -473,22 +473,14 @@ bool batchlas_potrs_tiny_can_run(const problem_t *problem, const device_facts_t 
 batchlas_status_t batchlas_potrs_tiny(batchlas_handle_t h, const problem_t *problem,
                                       void *workspace) {
     (void)workspace;
-    const int64_t most = INT32_MAX; // items of one launch
-    int error = 0;
-    for (int64_t first = 0; first < problem->batch && error == 0; first += most) {
-        const tiny_arguments arguments = {operand_from_item(problem->A, first, problem->type),
-                                          operand_from_item(problem->B, first, problem->type),
-                                          problem->skip ? problem->skip + first : nullptr,
-                                          problem->batch - first < most ? problem->batch - first
-                                                                        : most,
-                                          problem->n,
-                                          problem->nrhs};
-        error = with_scalar(problem->type, [&](auto scalar) {
+    const int error = launch_in_parts(*problem, 1, [&](const problem_t &part) {
+        const tiny_arguments arguments = {part.A, part.B, part.skip, part.batch, part.n, part.nrhs};
+        return with_scalar(part.type, [&](auto scalar) {
             using T = decltype(scalar);
-            const bool upper = problem->uplo == BATCHLAS_UPPER;
-            return problem->nrhs == 1 ? launch_tiny<T, 1>(arguments, upper, h->stream)
-                                      : launch_tiny<T, several>(arguments, upper, h->stream);
+            const bool upper = part.uplo == BATCHLAS_UPPER;
+            return part.nrhs == 1 ? launch_tiny<T, 1>(arguments, upper, h->stream)
+                                  : launch_tiny<T, several>(arguments, upper, h->stream);
         });
-    }
+    });
     return batchlas_device_status(h, error, "launching potrs tiny");
 }

@@ -77,25 +77,20 @@ int64_t tiles_of(int n, const tile_shape &shape) {
 template <class tile> int launch_tiles(const problem_t &problem, void *stream) {
     static_assert(tile::shape.rows % tile::shape.columns == 0, "whole tiles make up a square");
     const int64_t tiles = tiles_of(problem.n, tile::shape);
-    const int64_t most = INT32_MAX / tiles; // items of one launch
-    int outcome = 0;
-    for (int64_t first = 0; first < problem.batch && outcome == 0; first += most) {
-        const int64_t batch = problem.batch - first < most ? problem.batch - first : most;
-        const syrk_arguments arguments = {operand_from_item(problem.A, first, problem.type),
-                                          operand_from_item(problem.C, first, problem.type),
-                                          problem.skip ? problem.skip + first : nullptr,
-                                          problem.alpha[0],
-                                          problem.beta[0],
-                                          problem.n,
-                                          problem.k,
+    return launch_in_parts(problem, tiles, [&](const problem_t &items) {
+        const syrk_arguments arguments = {items.A,
+                                          items.C,
+                                          items.skip,
+                                          items.alpha[0],
+                                          items.beta[0],
+                                          items.n,
+                                          items.k,
                                           static_cast<int>(tiles),
-                                          problem.op_a != BATCHLAS_NO_TRANS,
-                                          problem.uplo == BATCHLAS_LOWER ? part::lower
-                                                                         : part::upper};
-        outcome = launch_with_shared(update<tile>, batch * tiles, tile::threads,
-                                     resident_padded(tile::shared_bytes), stream, arguments);
-    }
-    return outcome;
+                                          items.op_a != BATCHLAS_NO_TRANS,
+                                          items.uplo == BATCHLAS_LOWER ? part::lower : part::upper};
+        return launch_with_shared(update<tile>, items.batch * tiles, tile::threads,
+                                  resident_padded(tile::shared_bytes), stream, arguments);
+    });
 }
 
 } // namespace

@@ -89,18 +89,14 @@ template <class T, int own, int warps> int launch_strips(const problem_t &proble
     using strip = strip_solve<T, own, warps>;
     strips_arguments arguments = arguments_of(problem);
     arguments.strips = (arguments.count + strip::sides - 1) / strip::sides;
-    const int64_t most = INT32_MAX / arguments.strips; // items of one launch
-    int error = 0;
-    for (int64_t first = 0; first < problem.batch && error == 0; first += most) {
-        const int64_t batch = problem.batch - first < most ? problem.batch - first : most;
-        arguments.A = operand_from_item(problem.A, first, problem.type);
-        arguments.B = operand_from_item(problem.B, first, problem.type);
-        arguments.skip = problem.skip ? problem.skip + first : nullptr;
-        error =
-            launch_with_shared(solve<T, own, warps>, batch * arguments.strips, warps * warp_lanes,
-                               resident_padded(strip::bytes(arguments.order)), stream, arguments);
-    }
-    return error;
+    return launch_in_parts(problem, arguments.strips, [&](const problem_t &part) {
+        arguments.A = part.A;
+        arguments.B = part.B;
+        arguments.skip = part.skip;
+        return launch_with_shared(
+            solve<T, own, warps>, part.batch * arguments.strips, warps * warp_lanes,
+            resident_padded(strip::bytes(arguments.order)), stream, arguments);
+    });
 }
 
 template <class T> int launch_block(const problem_t &problem, void *stream) {

@@ -206,15 +206,6 @@ static batchlas_status_t factor(batchlas_handle_t h, const plan_t *plan, const p
     return status;
 }
 
-/* Items first .. first + count - 1 as a problem of their own. */
-static problem_t some_items(const problem_t *p, int64_t first, int64_t count) {
-    problem_t some = *p;
-    some.A = operand_from_item(p->A, first, p->type);
-    some.info = p->info + first;
-    some.batch = count;
-    return some;
-}
-
 /* Each thread factors a few items from first panel to last, while the cache holds them. Inside, the
  * steps find themselves in a parallel region and stay on their thread. */
 static batchlas_status_t factor_items(batchlas_handle_t h, const plan_t *plan, const problem_t *p,
@@ -225,7 +216,7 @@ static batchlas_status_t factor_items(batchlas_handle_t h, const plan_t *plan, c
     for (int64_t c = 0; c < chunks; ++c) {
         const int64_t first = c * chunk;
         const problem_t some =
-            some_items(p, first, p->batch - first < chunk ? p->batch - first : chunk);
+            problem_from_item(*p, first, p->batch - first < chunk ? p->batch - first : chunk);
         const batchlas_status_t failed = factor(h, plan, &some);
         if (failed != BATCHLAS_SUCCESS) {
 #pragma omp atomic write

@@ -86,6 +86,21 @@ static inline operand_t operand_from_item(operand_t operand, int64_t first, scal
     return operand;
 }
 
+/* `batch` items from `first` on as a problem of their own. */
+static inline problem_t problem_from_item(problem_t problem, int64_t first, int64_t batch) {
+    problem.A = operand_from_item(problem.A, first, problem.type);
+    problem.B = operand_from_item(problem.B, first, problem.type);
+    problem.C = operand_from_item(problem.C, first, problem.type);
+    if (problem.info)
+        problem.info += first;
+    if (problem.skip)
+        problem.skip += first;
+    if (problem.logdet)
+        problem.logdet += first;
+    problem.batch = batch;
+    return problem;
+}
+
 /* Elements from an item's first to one past its last. */
 static inline int64_t operand_extent(int ld, int64_t rows, int64_t columns) {
     return rows > 0 && columns > 0 ? (int64_t)ld * (columns - 1) + rows : 0;

@@ -220,16 +220,7 @@ static int64_t part_first(parts_t parts, int64_t part) {
 
 static problem_t part_of(const problem_t *problem, parts_t parts, int64_t part) {
     const int64_t first = part_first(parts, part);
-    problem_t p = *problem;
-    p.A = operand_from_item(p.A, first, p.type);
-    p.B = operand_from_item(p.B, first, p.type);
-    p.C = operand_from_item(p.C, first, p.type);
-    if (p.info)
-        p.info += first;
-    if (p.skip)
-        p.skip += first;
-    p.batch = part_first(parts, part + 1) - first;
-    return p;
+    return problem_from_item(*problem, first, part_first(parts, part + 1) - first);
 }
 
 static batchlas_status_t launch_parts(
