@@ -108,9 +108,9 @@ template <int least = 0, int most = 8> __device__ __forceinline__ void groups_ar
     }
 }
 
-/* What one lane tells and others wait for, once in a block's life. It lies in shared memory; one
- * thread prepares it before a block_barrier. What comes before it in the warp that tells, up to a
- * warp_barrier, comes before all that follows in the threads that waited. */
+/* What a warp tells, each of its lanes for itself, and others wait for, once in a block's life. It
+ * lies in shared memory; one thread prepares it before a block_barrier. What comes before it in a
+ * lane that tells comes before all that follows in the threads that waited. */
 struct event {
     unsigned long long state;
 };
@@ -118,7 +118,7 @@ __device__ __forceinline__ unsigned address_of(event &e) {
     return static_cast<unsigned>(__cvta_generic_to_shared(&e));
 }
 __device__ __forceinline__ void prepare(event &e) {
-    asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(address_of(e)) : "memory");
+    asm volatile("mbarrier.init.shared.b64 [%0], 32;" ::"r"(address_of(e)) : "memory");
 }
 __device__ __forceinline__ void tell(event &e) {
     asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(address_of(e)) : "memory");

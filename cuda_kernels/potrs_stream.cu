@@ -437,9 +437,9 @@ __global__ void __launch_bounds__(most_warps *warp_lanes, most_blocks<T>)
                     rest[s] = scaled(inverse, rest[s]);
                 copy_scalars<sides>(own, rest);
             }
-            warp_barrier();
-            if (column == row && lane == 0)
+            if (column == row)
                 tell(solved[row]);
+            warp_barrier();
             ring.pass(false);
             if (!is_last)
                 ring.refill(false);
@@ -486,9 +486,9 @@ __global__ void __launch_bounds__(most_warps *warp_lanes, most_blocks<T>)
                         b[row * order + lane + s * ldb] = rest[s];
             }
             copy_scalars<sides>(own, rest);
-            warp_barrier();
-            if (column < row && lane == 0)
+            if (column < row)
                 tell(added[row * (row - 1) / 2 + column]);
+            warp_barrier();
             ring.pass(true);
             if (column < row || row == 0)
                 ring.refill(true);

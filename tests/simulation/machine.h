@@ -64,7 +64,7 @@ void begin_copy_bytes(void *shared, const void *global, size_t bytes);
 void end_group_of_copies();
 void wait_for_groups(int open, source_line where);
 
-/* An event in shared memory, by its address. */
+/* An event in shared memory, by its address. It happens when 32 threads have told it. */
 void prepare_event(const void *event);
 void tell_event(const void *event);
 void wait_for_event(const void *event, source_line where);

@@ -140,26 +140,26 @@ __global__ void reads_a_group_too_early(int *out) {
     out[t] = shared[0][t] + shared[1][t];
 }
 
-__global__ void waits_for_what_nobody_tells(int *out) {
+__global__ void waits_for_what_one_lane_keeps(int *out) {
     auto &happened = shared_object<event>();
     if (threadIdx.x == 0)
         prepare(happened);
     block_barrier();
+    if (threadIdx.x > 0 && threadIdx.x < warp_lanes)
+        tell(happened);
     wait_for(happened);
     out[threadIdx.x] = 1;
 }
 
 __global__ void waits_before_it_is_prepared(int *out) {
     auto &happened = shared_object<event>();
-    if (threadIdx.x == 0) {
+    if (threadIdx.x == 0)
         prepare(happened);
-        tell(happened);
-    }
     wait_for(happened);
     out[threadIdx.x] = 1;
 }
 
-/* The second warp copies from the first one's line. */
+/* The second warp copies from the first one's line, of which no barrier tells but its event. */
 template <bool tells_too_early> __global__ void hands_a_line_over(int *out) {
     auto &shared = shared_object<line>();
     auto &happened = shared_object<event>();
@@ -168,11 +168,10 @@ template <bool tells_too_early> __global__ void hands_a_line_over(int *out) {
         prepare(happened);
     block_barrier();
     if (t < warp_lanes) {
-        if (tells_too_early && t == 0)
+        if (tells_too_early)
             tell(happened);
         shared[t] = t;
-        warp_barrier();
-        if (!tells_too_early && t == 0)
+        if (!tells_too_early)
             tell(happened);
     } else {
         wait_for(happened);
@@ -193,9 +192,7 @@ template <bool with_barrier> __global__ void passes_on_what_one_lane_awaited(int
     block_barrier();
     if (t < warp_lanes) {
         shared[t] = t;
-        warp_barrier();
-        if (t == 0)
-            tell(happened);
+        tell(happened);
     } else {
         if (t == warp_lanes)
             wait_for(happened);
@@ -294,7 +291,7 @@ const fault_case faults[] = {
     {CASE(reads_a_copy_too_early), 0, "copy under way", {"read by thread 0", "copy by"}},
     {CASE(reads_a_zero_too_early), 0, "copy under way", {"read by thread 0", "copy by"}},
     {CASE(reads_a_group_too_early), 0, "copy under way", {"read by thread 0", "copy by"}},
-    {CASE(waits_for_what_nobody_tells), 0, "divergence", {"64 at an event", "0 returned"}},
+    {CASE(waits_for_what_one_lane_keeps), 0, "divergence", {"64 at an event", "0 returned"}},
     {CASE(waits_before_it_is_prepared), 0, "race", {"awaited by thread", "preparation"}},
     {CASE(hands_a_line_over<true>), 0, "race", {"shared memory", "read by", "write by"}},
     {CASE(passes_on_what_one_lane_awaited<false>), 0, "race", {"shared memory"}},

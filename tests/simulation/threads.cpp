@@ -47,8 +47,9 @@ struct event_state {
     unsigned thread; // that prepared it,
     uint32_t now;    // at which of its steps
     unsigned interval;
-    std::vector<uint32_t> seen; // by the thread that told it; empty before
-    unsigned told_in;           // interval
+    unsigned untold;            // by how many threads yet
+    std::vector<uint32_t> seen; // by those that told it
+    unsigned told_in;           // the last one's interval
 };
 
 /* Lanes of a warp, as bits. Those the block does not have count as returned; the rest are none of
@@ -510,7 +511,12 @@ void wait_for_groups(int open, source_line where) {
 }
 
 void prepare_event(const void *event) {
-    m.events[event] = {running.clock.self, running.clock.now, m.interval, {}, 0};
+    m.events[event] = {running.clock.self,
+                       running.clock.now,
+                       m.interval,
+                       lanes,
+                       std::vector<uint32_t>(m.threads),
+                       0};
 }
 
 static event_state &prepared(const void *event, const char *doing, const void *code) {
@@ -528,11 +534,13 @@ static event_state &prepared(const void *event, const char *doing, const void *c
 void tell_event(const void *event) {
     const clock_vector &clock = running.clock;
     event_state &told = prepared(event, "told by", __builtin_return_address(0));
-    told.seen.assign(clock.seen, clock.seen + m.threads);
+    take_latest(told.seen.data(), clock.seen);
     told.seen[clock.self] = clock.now;
     told.told_in = m.interval;
     ++m.now[clock.self];
     read_clock();
+    if (--told.untold > 0)
+        return;
     for (unsigned t = 0; t < m.threads; ++t) {
         warp_state &warp = m.warps[t / lanes];
         const unsigned bit = 1u << t % lanes;
@@ -545,7 +553,7 @@ void wait_for_event(const void *event, source_line where) {
     if (site_at(barrier_kind::event, where) == m.removed)
         return;
     const event_state &awaited = prepared(event, "awaited by", __builtin_return_address(0));
-    if (awaited.seen.empty()) {
+    if (awaited.untold > 0) {
         wait_as({reason::event, where, event, 0, 0, 0, 0});
         leave();
     }
