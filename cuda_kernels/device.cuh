@@ -62,6 +62,11 @@ template <class T> __device__ __forceinline__ T *to_global_memory(T *pointer) {
     return pointer;
 }
 
+/* The L2 cache fetches the 128 bytes around an address of global memory; nobody waits for them. */
+template <class T> __device__ __forceinline__ void fetch_early(const T *global) {
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(global));
+}
+
 /* Begins to copy one scalar; it has arrived after copies_arrive() of the same thread. The L2 cache
  * fetches its 128 bytes at once unless told otherwise: strided copies that come for the rest later
  * would otherwise open the same page of memory again. They pass through the L1 cache: past it, two

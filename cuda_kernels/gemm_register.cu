@@ -88,9 +88,9 @@ batchlas_status_t batchlas_gemm_register(batchlas_handle_t h, const problem_t *p
     (void)workspace;
     const int error = with_scalar(problem->type, [&](auto scalar) {
         using T = decltype(scalar);
-        const int which = cheapest_shape<T>(h->facts.multiprocessors, [&](const tile_shape &shape) {
-            return static_cast<double>(problem->batch) * parts_of(problem->m, shape.rows) *
-                   parts_of(problem->n, shape.columns);
+        const int which = cheapest_shape<T>(h->facts.multiprocessors, [&](int rows, int columns) {
+            return static_cast<double>(problem->batch) * parts_of(problem->m, rows) *
+                   parts_of(problem->n, columns);
         });
         return with_tile<T>(
             which, [&](auto tile) { return launch_tiles<decltype(tile)>(*problem, h->stream); });

@@ -17,8 +17,11 @@ struct tile_shape {
     int rows, columns;           // of C, a block
     int warp_rows, warp_columns; // and a warp
     int blocks;                  // that an SM should hold, which bounds the registers
-    int cost;                    // of an element in a full tile, the type's best being 100
+    int cost;                    // of an element whose warp multiplies, the type's first being 100
 };
+
+/* What an element of the block's costs besides, be it inside C or not: its share in the copies. */
+constexpr int copy_cost = 40;
 
 /* The shapes there are, the depth of a step, the steps that lie in shared memory, and what of a
  * step threads that multiply have unrolled. The depth belongs to the type, not to the shape: zeros
@@ -28,31 +31,30 @@ template <> struct tiling<float> {
     static constexpr int depth = 16, stages = 3, unrolled = 16;
     static constexpr tile_shape shapes[] = {
         {128, 64, 64, 32, 4, 100},
-        {64, 64, 64, 32, 8, 110},
-        {32, 32, 32, 32, 16, 160},
+        {64, 64, 64, 32, 8, 114},
+        {32, 32, 32, 32, 16, 116},
     };
 };
 template <> struct tiling<double> {
     static constexpr int depth = 8, stages = 4;
     static constexpr tile_shape shapes[] = {
         {128, 64, 32, 32, 2, 100},
-        {64, 64, 32, 32, 4, 110},
-        {32, 32, 32, 32, 12, 160},
+        {64, 64, 32, 32, 4, 101},
+        {32, 32, 32, 32, 12, 143},
     };
 };
 template <> struct tiling<complex_of<float>> {
     static constexpr int depth = 8, stages = 4, unrolled = 2;
     static constexpr tile_shape shapes[] = {
-        {128, 64, 32, 32, 2, 100},
-        {64, 64, 32, 32, 4, 105},
-        {32, 32, 32, 32, 16, 150},
+        {64, 64, 64, 16, 4, 100},
+        {32, 32, 32, 32, 16, 144},
     };
 };
 template <> struct tiling<complex_of<double>> {
     static constexpr int depth = 8, stages = 4;
     static constexpr tile_shape shapes[] = {
         {64, 64, 32, 32, 2, 100},
-        {32, 32, 16, 16, 4, 130},
+        {32, 32, 16, 16, 4, 107},
     };
 };
 
@@ -376,6 +378,20 @@ template <class T, int which> struct register_tile {
         return {wanted == part::lower ? column : 0, wanted == part::upper ? column + 1 : rows};
     }
 
+    /* Has the L2 cache fetch the warp's part of C, of which so many rows and columns are left. */
+    __device__ __forceinline__ static void fetch_part(const T *c, int64_t ld, int rows,
+                                                      int columns) {
+        constexpr int line = 128 / static_cast<int>(sizeof(T));
+        constexpr int lines = shape.warp_rows / line; // of a column
+        static_assert(shape.warp_rows % line == 0, "whole lines of the cache");
+        for (int i = static_cast<int>(threadIdx.x) % warp_lanes; i < lines * shape.warp_columns;
+             i += warp_lanes) {
+            const int row = i % lines * line, column = i / lines;
+            if (row < rows && column < columns)
+                fetch_early(c + row + column * ld);
+        }
+    }
+
     /* The tile of C whose first element is (first_row, first_column). `b` is op(B)^T: its rows are
      * C's columns. With beta == 0 C is not read. A triangle takes real scalars, and its diagonal is
      * left real. */
@@ -394,6 +410,10 @@ template <class T, int which> struct register_tile {
                                                              : column + shape.warp_columns > row));
         // conj(x) y is the conjugate of x conj(y).
         const bool mixed = a.conjugated != b.conjugated;
+        const bool reads = !is_zero(beta);
+        if (reads && works)
+            fetch_part(item_of<T>(c, item) + row + column * static_cast<int64_t>(c.ld), c.ld,
+                       a.rows - row, b.rows - column);
 
         sums_of_warp sums;
         supply<T, shape.rows, warps> coming_a(a, first_row, depth);
@@ -427,7 +447,6 @@ template <class T, int which> struct register_tile {
         if (scalar_of<T>::is_complex && a.conjugated)
             sums.conjugate();
 
-        const bool reads = !is_zero(beta);
         const int own_row = row + sums_of_warp::lane_row();
         const int own_column = column + sums_of_warp::lane_column();
         T *const first_of_c = item_of<T>(c, item) + own_row;
@@ -477,15 +496,18 @@ template <class T, int which> struct register_tile {
     }
 };
 
-/* The shape of which `blocks(shape)` take the least time, if each multiprocessor works off its
- * share of them. */
-template <class T, class Count> int cheapest_shape(int multiprocessors, Count blocks) {
+/* The shape whose blocks take the least time, if each multiprocessor works off its share of them.
+ * `tiles(rows, columns)` says how many of this size there are to make. */
+template <class T, class Count> int cheapest_shape(int multiprocessors, Count tiles) {
     int best = 0;
     double least = INFINITY;
     int which = 0;
     for (const tile_shape &shape : tiling<T>::shapes) {
-        const double share = ceil(blocks(shape) / multiprocessors);
-        const double time = share * shape.rows * shape.columns * shape.cost;
+        const double blocks = tiles(shape.rows, shape.columns);
+        const double warps = tiles(shape.warp_rows, shape.warp_columns) / blocks; // that multiply
+        const double time = ceil(blocks / multiprocessors) *
+                            (shape.rows * shape.columns * copy_cost +
+                             warps * shape.warp_rows * shape.warp_columns * shape.cost);
         if (time < least) {
             least = time;
             best = which;

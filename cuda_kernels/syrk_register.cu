@@ -62,21 +62,15 @@ __global__ void __launch_bounds__(tile::threads, tile::shape.blocks)
         column * tile::shape.columns, arguments.wanted);
 }
 
-/* In full tiles: of a square on the diagonal, what lies beyond the diagonal is left out. */
-double work_of(int n, const tile_shape &shape) {
-    const double side = ceil(static_cast<double>(n) / shape.rows);
-    const double across = static_cast<double>(shape.rows) / shape.columns;
-    return side * (side - 1) / 2 * across + side * (across + 1) / 2;
-}
-
-int64_t tiles_of(int n, const tile_shape &shape) {
-    const int64_t side = (n + shape.rows - 1) / shape.rows;
-    return side * (side + 1) / 2 * (shape.rows / shape.columns);
+/* In the squares that meet a triangle. */
+int64_t tiles_of(int n, int rows, int columns) {
+    const int64_t side = (n + rows - 1) / rows;
+    return side * (side + 1) / 2 * (rows / columns);
 }
 
 template <class tile> int launch_tiles(const problem_t &problem, void *stream) {
     static_assert(tile::shape.rows % tile::shape.columns == 0, "whole tiles make up a square");
-    const int64_t tiles = tiles_of(problem.n, tile::shape);
+    const int64_t tiles = tiles_of(problem.n, tile::shape.rows, tile::shape.columns);
     return launch_in_parts(problem, tiles, [&](const problem_t &items) {
         const syrk_arguments arguments = {items.A,
                                           items.C,
@@ -107,8 +101,8 @@ batchlas_status_t batchlas_syrk_register(batchlas_handle_t h, const problem_t *p
     (void)workspace;
     const int error = with_scalar(problem->type, [&](auto scalar) {
         using T = decltype(scalar);
-        const int which = cheapest_shape<T>(h->facts.multiprocessors, [&](const tile_shape &shape) {
-            return static_cast<double>(problem->batch) * work_of(problem->n, shape);
+        const int which = cheapest_shape<T>(h->facts.multiprocessors, [&](int rows, int columns) {
+            return static_cast<double>(problem->batch) * tiles_of(problem->n, rows, columns);
         });
         return with_tile<T>(
             which, [&](auto tile) { return launch_tiles<decltype(tile)>(*problem, h->stream); });

@@ -110,6 +110,8 @@ template <class T> T *to_global_memory(T *pointer) {
     return pointer;
 }
 
+template <class T> void fetch_early(const T *) {}
+
 template <bool whole_lines = true, class T> void begin_copy(T *shared, const T *global) {
     begin_copy_bytes(shared, global, sizeof(T));
 }
