@@ -83,8 +83,14 @@ __device__ __forceinline__ void begin_copy(T *shared, const T *global) {
                      "n"(static_cast<int>(sizeof(T)))
                      : "memory");
 }
-/* The same where there is something to copy; else the scalar becomes zero by then, and `global` is
- * not read. */
+/* Sixteen bytes that the L1 cache does not keep. */
+template <class T> __device__ __forceinline__ void begin_copy_past_l1(T *shared, const T *global) {
+    static_assert(sizeof(T) == 16, "the L1 cache lets nothing else pass");
+    const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(global) : "memory");
+}
+/* One scalar where there is something to copy; else the scalar becomes zero by then, and `global`
+ * is not read. */
 template <class T>
 __device__ __forceinline__ void begin_copy_or_zero(T *shared, const T *global, bool there) {
     const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(shared));

@@ -10,6 +10,8 @@
 #include "device.cuh"
 #include "families.h"
 
+#include <type_traits>
+
 extern "C" {
 #include "device.h"
 }
@@ -33,13 +35,16 @@ template <> struct table<double> {
     static constexpr geometry rows[] = {{4, 1, 4}, {8, 1, 4}, {16, 2, 4}, {32, 4, 4}, {64, 16, 4}};
 };
 template <> struct table<complex_of<float>> {
-    static constexpr geometry rows[] = {{4, 1, 4}, {8, 1, 4}, {16, 2, 4}, {32, 4, 4}, {64, 16, 4}};
+    static constexpr geometry rows[] = {{4, 1, 4}, {8, 1, 2}, {16, 2, 4}, {32, 4, 4}, {64, 16, 4}};
 };
 template <> struct table<complex_of<double>> {
     static constexpr geometry rows[] = {{4, 1, 2}, {8, 2, 2}, {16, 4, 2}, {32, 8, 2}, {64, 16, 2}};
 };
 
 constexpr int max_order = 64;
+
+/* Whether granules pass the L1 cache; the other types take longer so. */
+template <class T> constexpr bool past_l1 = std::is_same_v<T, float>;
 
 /* Right-hand sides at a time where there are several. */
 constexpr int several = 4;
@@ -135,6 +140,14 @@ template <class B, int width_> struct copy_shares {
     static constexpr int items = places / panels;
 };
 
+template <class T, class Piece>
+__device__ __forceinline__ void begin_piece(Piece *to, const Piece *from) {
+    if constexpr (past_l1<T> && sizeof(Piece) == sizeof(granule<T>))
+        begin_copy_past_l1(to, from);
+    else
+        begin_copy<false>(to, from);
+}
+
 /* Begins to copy the triangles of the warp's items, of which `own` is that of the lane's group. */
 template <class B, bool upper, class Piece, class T>
 __device__ __forceinline__ void begin_copies(T *own, int64_t ld, int n, granule<T> *memory) {
@@ -166,7 +179,7 @@ __device__ __forceinline__ void begin_copies(T *own, int64_t ld, int n, granule<
 #pragma unroll
                 for (int l = 0; l < B::chunk; l += share::lines) {
                     if (meets && row < n && column + l < n)
-                        begin_copy<false>(
+                        begin_piece<T>(
                             reinterpret_cast<Piece *>(to + l * B::parts * layout.count * B::length),
                             reinterpret_cast<const Piece *>(from));
                     from += share::lines * ld;

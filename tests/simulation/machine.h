@@ -115,6 +115,9 @@ template <class T> void fetch_early(const T *) {}
 template <bool whole_lines = true, class T> void begin_copy(T *shared, const T *global) {
     begin_copy_bytes(shared, global, sizeof(T));
 }
+template <class T> void begin_copy_past_l1(T *shared, const T *global) {
+    begin_copy_bytes(shared, global, sizeof(T));
+}
 template <class T> void begin_copy_or_zero(T *shared, const T *global, bool there) {
     begin_copy_bytes(shared, there ? global : nullptr, sizeof(T));
 }
