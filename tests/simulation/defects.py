@@ -486,8 +486,7 @@ DEFECTS = [
         "groups_arrive(stages - 1);",
         "gemm_register.cu"),
     Defect(
-        "the last step's slice is overwritten unawaited", "register_tile.cuh",
-        "copy under way",
+        "the last step's slice is overwritten unawaited", "register_tile.cuh", "race",
         """block_barrier<warps>(); // also before the slice of the last step is overwritten
             begin(step + stages - 1);""",
         """begin(step + stages - 1);

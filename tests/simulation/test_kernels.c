@@ -536,7 +536,7 @@ static const char *name_of(const subject_kind_t *kind, const subject_t *subject)
  * on none no shape is better than the first. All have their turn. */
 static batchlas_status_t run_somewhere(const subject_kind_t *kind, const subject_t *subject,
                                        bool judged, matrices_t *result) {
-    static const int multiprocessors[] = {132, 1, 0, 9};
+    static const int multiprocessors[] = {132, 0, 1, 9};
     suite_handle()->facts.multiprocessors =
         multiprocessors[(subject->form + subject->n + subject->turn) % COUNT(multiprocessors)];
     suite_setenv(kind->operation->pin_variable, subject->family->spelling);
