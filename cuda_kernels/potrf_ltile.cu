@@ -32,13 +32,13 @@ struct geometry {
 
 template <class T> struct geometry_of;
 template <> struct geometry_of<float> {
-    static constexpr geometry value = {64, 10, 2, 1, 8, false};
+    static constexpr geometry value = {64, 10, 2, 1, 8, true};
 };
 template <> struct geometry_of<double> {
     static constexpr geometry value = {64, 8, 1, 1, 8, true};
 };
 template <> struct geometry_of<complex_of<float>> {
-    static constexpr geometry value = {32, 12, 1, 1, 16, false};
+    static constexpr geometry value = {32, 12, 1, 1, 16, true};
 };
 template <> struct geometry_of<complex_of<double>> {
     static constexpr geometry value = {32, 8, 1, 1, 8, true};
@@ -55,11 +55,11 @@ struct ltile_arguments {
 
 // ---- a panel in shared memory ------------------------------------------------------------------
 
-/* Columns of the lower triangle, of which that many consecutive rows. The padding lets the lanes
- * that read four columns of a few rows at a time for a tensor core meet no bank twice; in single
- * precision, those that copy eight columns of a few rows. */
+/* Columns of the lower triangle, of which that many consecutive rows. The padding lets lanes that
+ * access eight columns of a few rows at a time, or every second column of twice as many, meet no
+ * bank twice. */
 template <class T, int rows> struct alignas(16) staged_panel {
-    static constexpr int stride = rows + (sizeof(real_of<T>) == 8 ? 2 : 1) * granule<T>::length;
+    static constexpr int stride = rows + granule<T>::length;
     T at[panel][stride];
 };
 
@@ -69,21 +69,6 @@ template <class T, bool upper> struct triangle_of {
 
     __device__ __forceinline__ T *at(int row, int column) const {
         return upper ? item + column + row * ld : item + row + column * ld;
-    }
-};
-
-/* Which of the eight columns of four rows a lane moves where an upper triangle's block is turned.
- * With the padding above, lanes that access shared memory together, 128 bytes of them, then meet no
- * bank twice: in double precision four columns of 128 / 4 / sizeof(T) rows. */
-template <class T> struct turned {
-    static constexpr int columns = sizeof(real_of<T>) == 8 ? 4 : panel;
-    static constexpr int rows = 128 / static_cast<int>(sizeof(T)) / columns;
-
-    __device__ __forceinline__ static int column(int lane) {
-        return lane % columns + lane / (columns * rows) * columns % panel;
-    }
-    __device__ __forceinline__ static int row(int lane) {
-        return lane / columns % rows + lane / (panel * rows) * rows;
     }
 };
 
@@ -97,9 +82,9 @@ __device__ __forceinline__ void begin_panel(staged_panel<T, rows> &to, const T *
     const int lane = static_cast<int>(threadIdx.x) % warp_lanes;
     if constexpr (upper) {
         constexpr int together = warp_lanes / panel;
-        const int k = turned<T>::column(lane);
+        const int k = lane % panel;
         const int step = together * warps;
-        int i = skipped + turned<T>::row(lane) + together * warp;
+        int i = skipped + lane / panel + together * warp;
         T *shared = &to.at[k][i];
         from += k + i * ld;
         const int64_t down = step * ld;
@@ -214,9 +199,9 @@ __device__ __forceinline__ void store_transposed(const triangle_of<T, true> &a, 
                                                  const staged_panel<T, rows> &staged, int from,
                                                  int to, int diagonal) {
     const int lane = static_cast<int>(threadIdx.x) % warp_lanes;
-    const int k = turned<T>::column(lane);
+    const int k = lane % panel;
 #pragma unroll 4
-    for (int i = from + turned<T>::row(lane); i < to; i += warp_lanes / panel)
+    for (int i = from + lane / panel; i < to; i += warp_lanes / panel)
         if (i - diagonal >= k)
             *a.at(row + i, column + k) = staged.at[k][i];
 }
@@ -272,28 +257,42 @@ template <class R> struct product_tile<complex_of<R>> {
     }
 };
 
+/* What a lane gives of a factor: some of its elements. */
+template <class T, int count> struct product_factor {
+    tensor_factor<T> part[count];
+
+    __device__ __forceinline__ void set(int e, T value) {
+        part[e] = for_tensor_core(value);
+    }
+};
+template <class R, int count> struct product_factor<complex_of<R>, count> {
+    tensor_factor<R> re[count], im[count];
+
+    __device__ __forceinline__ void set(int e, complex_of<R> value) {
+        re[e] = for_tensor_core(value.re);
+        im[e] = for_tensor_core(value.im);
+    }
+};
+
 /* c + a b^H */
 template <class R>
 __device__ __forceinline__ product_tile<R> plus_product_conj(const product_tile<R> &c,
-                                                             const R (&a)[4], const R (&b)[2]) {
+                                                             const product_factor<R, 4> &a,
+                                                             const product_factor<R, 2> &b) {
     product_tile<R> d;
-    plus_product_16x8x8(d.part, a, b, c.part);
+    plus_product_16x8x8(d.part, a.part, b.part, c.part);
     return d;
 }
 template <class R>
 __device__ __forceinline__ product_tile<complex_of<R>>
-plus_product_conj(const product_tile<complex_of<R>> &c, const complex_of<R> (&a)[4],
-                  const complex_of<R> (&b)[2]) {
-    const R re[4] = {a[0].re, a[1].re, a[2].re, a[3].re};
-    const R im[4] = {a[0].im, a[1].im, a[2].im, a[3].im};
-    const R b_re[2] = {b[0].re, b[1].re};
-    const R b_im[2] = {b[0].im, b[1].im};
-    const R minus_b_im[2] = {-b[0].im, -b[1].im};
+plus_product_conj(const product_tile<complex_of<R>> &c, const product_factor<complex_of<R>, 4> &a,
+                  const product_factor<complex_of<R>, 2> &b) {
+    const tensor_factor<R> minus_b_im[2] = {negative(b.im[0]), negative(b.im[1])};
     product_tile<complex_of<R>> d;
-    plus_product_16x8x8(d.re, re, b_re, c.re);
-    plus_product_16x8x8(d.im, im, b_re, c.im);
-    plus_product_16x8x8(d.re, im, b_im, d.re);
-    plus_product_16x8x8(d.im, re, minus_b_im, d.im);
+    plus_product_16x8x8(d.re, a.re, b.re, c.re);
+    plus_product_16x8x8(d.im, a.im, b.re, c.im);
+    plus_product_16x8x8(d.re, a.im, b.im, d.re);
+    plus_product_16x8x8(d.im, a.re, minus_b_im, d.im);
     return d;
 }
 
@@ -348,19 +347,23 @@ template <class T, int rows, int width, bool triangle> struct products_in_tiles 
     __device__ __forceinline__ void add_shifted(const staged_panel<T, tile> &own,
                                                 const staged_panel<T, width> &top, int first) {
         const int lane = static_cast<int>(threadIdx.x) % warp_lanes;
-        const int row = lane / 4, k = lane % 4;
-        T a[down][4];
+        // Which columns of the panel count as k and k + 4 does not matter: these meet no bank
+        // twice.
+        const int row = lane / 4, k = lane % 4 * 2;
+        product_factor<T, 4> a[down];
 #pragma unroll
         for (int d = 0; d < down; ++d)
 #pragma unroll
             for (int e = 0; e < 4; ++e)
-                a[d][e] = own.at[k + e / 2 * 4][16 * d + e % 2 * 8 + row];
+                a[d].set(e, own.at[k + e / 2][16 * d + e % 2 * 8 + row]);
 #pragma unroll
         for (int g = 0; g + shift < right; ++g) {
             if (shift && first + panel * g >= width)
                 break;
-            const T b[2] = {top.at[k][first + panel * g + row],
-                            top.at[k + 4][first + panel * g + row]};
+            product_factor<T, 2> b;
+#pragma unroll
+            for (int e = 0; e < 2; ++e)
+                b.set(e, top.at[k + e][first + panel * g + row]);
 #pragma unroll
             for (int d = 0; d < down; ++d)
                 if (!triangle || g + shift < 2 * (d + 1))
