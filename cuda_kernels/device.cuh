@@ -255,6 +255,14 @@ template <class R> __device__ __forceinline__ complex_of<R> scaled(R r, complex_
     return {r * a.re, r * a.im};
 }
 
+/* -a */
+template <class R> __device__ __forceinline__ R negative(R a) {
+    return -a;
+}
+template <class R> __device__ __forceinline__ complex_of<R> negative(complex_of<R> a) {
+    return {-a.re, -a.im};
+}
+
 /* a + b */
 template <class R> __device__ __forceinline__ R sum(R a, R b) {
     return a + b;
@@ -358,9 +366,6 @@ template <class R> using tensor_factor = decltype(for_tensor_core(R{}));
 
 __device__ __forceinline__ split_float negative(split_float a) {
     return {-a.high, -a.low};
-}
-__device__ __forceinline__ double negative(double a) {
-    return -a;
 }
 
 // ---- pivots ------------------------------------------------------------------------------------

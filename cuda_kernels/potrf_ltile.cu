@@ -9,6 +9,7 @@
  * transpose of U. */
 #include "families.h"
 #include "potrf_panel.cuh"
+#include "tensor_tile.cuh"
 
 extern "C" {
 #include "device.h"
@@ -18,7 +19,7 @@ using namespace batchlas_device;
 
 namespace {
 
-constexpr int panel = 8;
+constexpr int panel = tile_columns;
 
 struct geometry {
     int width;           // columns of a block column
@@ -54,23 +55,6 @@ struct ltile_arguments {
 };
 
 // ---- a panel in shared memory ------------------------------------------------------------------
-
-/* Columns of the lower triangle, of which that many consecutive rows. The padding lets lanes that
- * access eight columns of a few rows at a time, or every second column of twice as many, meet no
- * bank twice. */
-template <class T, int rows> struct alignas(16) staged_panel {
-    static constexpr int stride = rows + granule<T>::length;
-    T at[panel][stride];
-};
-
-template <class T, bool upper> struct triangle_of {
-    T *item;
-    int64_t ld;
-
-    __device__ __forceinline__ T *at(int row, int column) const {
-        return upper ? item + column + row * ld : item + row + column * ld;
-    }
-};
 
 /* Begins to copy the panel whose first element is `from`: its rows from `skipped` to `there`, which
  * are all its matrix has, and the first of its columns; `warps` warps share the work. */
@@ -192,20 +176,6 @@ __device__ __forceinline__ void shift_group(T (&x)[rows][width], const T (&y)[ro
             x[r][panel * g + c] = rest[r][c];
 }
 
-/* The staged part of an upper triangle's panel goes back to memory, rows `from` to `to` of it, 8
- * columns of a few rows at a time; below the diagonal alone, which begins at row `diagonal`. */
-template <class T, int rows>
-__device__ __forceinline__ void store_transposed(const triangle_of<T, true> &a, int row, int column,
-                                                 const staged_panel<T, rows> &staged, int from,
-                                                 int to, int diagonal) {
-    const int lane = static_cast<int>(threadIdx.x) % warp_lanes;
-    const int k = lane % panel;
-#pragma unroll 4
-    for (int i = from + lane / panel; i < to; i += warp_lanes / panel)
-        if (i - diagonal >= k)
-            *a.at(row + i, column + k) = staged.at[k][i];
-}
-
 // ---- products with the finished columns ---------------------------------------------------------
 
 /* The products of a warp's 32 `rows` rows with the finished columns, from the current panel's first
@@ -240,61 +210,6 @@ template <class T, int rows, int width> struct products_in_rows {
         }
     }
 };
-
-/* A lane's part of a 16 x 8 tile, as plus_product_16x8x8 has it. */
-template <class T> struct product_tile {
-    T part[4];
-
-    __device__ __forceinline__ T at(int e) const {
-        return part[e];
-    }
-};
-template <class R> struct product_tile<complex_of<R>> {
-    R re[4], im[4];
-
-    __device__ __forceinline__ complex_of<R> at(int e) const {
-        return {re[e], im[e]};
-    }
-};
-
-/* What a lane gives of a factor: some of its elements. */
-template <class T, int count> struct product_factor {
-    tensor_factor<T> part[count];
-
-    __device__ __forceinline__ void set(int e, T value) {
-        part[e] = for_tensor_core(value);
-    }
-};
-template <class R, int count> struct product_factor<complex_of<R>, count> {
-    tensor_factor<R> re[count], im[count];
-
-    __device__ __forceinline__ void set(int e, complex_of<R> value) {
-        re[e] = for_tensor_core(value.re);
-        im[e] = for_tensor_core(value.im);
-    }
-};
-
-/* c + a b^H */
-template <class R>
-__device__ __forceinline__ product_tile<R> plus_product_conj(const product_tile<R> &c,
-                                                             const product_factor<R, 4> &a,
-                                                             const product_factor<R, 2> &b) {
-    product_tile<R> d;
-    plus_product_16x8x8(d.part, a.part, b.part, c.part);
-    return d;
-}
-template <class R>
-__device__ __forceinline__ product_tile<complex_of<R>>
-plus_product_conj(const product_tile<complex_of<R>> &c, const product_factor<complex_of<R>, 4> &a,
-                  const product_factor<complex_of<R>, 2> &b) {
-    const tensor_factor<R> minus_b_im[2] = {negative(b.im[0]), negative(b.im[1])};
-    product_tile<complex_of<R>> d;
-    plus_product_16x8x8(d.re, a.re, b.re, c.re);
-    plus_product_16x8x8(d.im, a.im, b.re, c.im);
-    plus_product_16x8x8(d.re, a.im, b.im, d.re);
-    plus_product_16x8x8(d.im, a.re, minus_b_im, d.im);
-    return d;
-}
 
 /* The same as the tensor cores have it: tiles of 16 rows and 8 columns; of a triangle those that
  * meet it. */
@@ -346,24 +261,15 @@ template <class T, int rows, int width, bool triangle> struct products_in_tiles 
     template <int shift>
     __device__ __forceinline__ void add_shifted(const staged_panel<T, tile> &own,
                                                 const staged_panel<T, width> &top, int first) {
-        const int lane = static_cast<int>(threadIdx.x) % warp_lanes;
-        // Which columns of the panel count as k and k + 4 does not matter: these meet no bank
-        // twice.
-        const int row = lane / 4, k = lane % 4 * 2;
         product_factor<T, 4> a[down];
 #pragma unroll
         for (int d = 0; d < down; ++d)
-#pragma unroll
-            for (int e = 0; e < 4; ++e)
-                a[d].set(e, own.at[k + e / 2][16 * d + e % 2 * 8 + row]);
+            a[d] = rows_of(own, tile_rows * d);
 #pragma unroll
         for (int g = 0; g + shift < right; ++g) {
             if (shift && first + panel * g >= width)
                 break;
-            product_factor<T, 2> b;
-#pragma unroll
-            for (int e = 0; e < 2; ++e)
-                b.set(e, top.at[k + e][first + panel * g + row]);
+            const product_factor<T, 2> b = columns_of(top, first + panel * g);
 #pragma unroll
             for (int d = 0; d < down; ++d)
                 if (!triangle || g + shift < 2 * (d + 1))
