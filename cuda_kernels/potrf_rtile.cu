@@ -121,12 +121,17 @@ template <class T, int warps, int panels, bool upper> struct matrix_in_tiles {
         const bool has_rows = warp_lanes * (warp + 1) > j && warp_lanes * warp < n;
         const bool has_diagonal = warp == j / warp_lanes;
         T y[1][panel];
-        if (has_rows)
+        const auto take = [&] {
 #pragma unroll
             for (int c = 0; c < panel; ++c)
                 y[0][c] = row >= j && row < n ? here.at[c][row] : identity_at<T>(row, j + c);
-        if (has_diagonal)
+        };
+        if (has_rows)
+            take();
+        if (has_diagonal && !factor_ordinary_diagonal(y[0], j, row - j, shared.diagonal)) {
+            take();
             factor_diagonal<0>(y, j, row - j, shared.diagonal);
+        }
         block_barrier();
         if (shared.diagonal.failed)
             return j + shared.diagonal.failed;
@@ -207,7 +212,7 @@ __global__ void __launch_bounds__(warps *warp_lanes, blocks) factor(rtile_argume
         return;
     matrix m = {{item_of<T>(arguments.A, i), arguments.A.ld},
                 arguments.n,
-                static_cast<int>(threadIdx.x) / warp_lanes,
+                from_lane<warp_lanes>(static_cast<int>(threadIdx.x) / warp_lanes, 0),
                 shared,
                 {}};
     const int failed = m.factor();
