@@ -13,7 +13,7 @@ TYPES = "sdcz"
 # Every spelling of the candidate tables in src/<op>.c. factor_bench --known says which of them a
 # library has on a device.
 FAMILIES = {
-    "potrf": ("tiny", "cta", "rtile", "lpanel:panel=8", "lpanel:panel=16", "ltile", "blocked",
+    "potrf": ("tiny", "cta", "lpanel:panel=8", "lpanel:panel=16", "ltile", "blocked",
               "vendor", "vendor:single"),
     "potrs": ("fused", "stream", "blocked", "vendor"),
     "posv": ("tiny", "rolled", "blocked"),

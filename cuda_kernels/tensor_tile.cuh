@@ -30,6 +30,69 @@ template <class T, bool upper> struct triangle_of {
     }
 };
 
+/* Begins to copy the panel whose first element is `from`: its rows from `skipped` to `there`, which
+ * are all its matrix has, and the first of its columns; `warps` warps share the work. */
+template <class T, int rows, bool upper>
+__device__ __forceinline__ void begin_panel(staged_panel<T, rows> &to, const T *from, int64_t ld,
+                                            int skipped, int there, int columns, int warp,
+                                            int warps) {
+    constexpr int stride = staged_panel<T, rows>::stride;
+    const int lane = static_cast<int>(threadIdx.x) % warp_lanes;
+    if constexpr (upper) {
+        constexpr int together = warp_lanes / tile_columns;
+        const int k = lane % tile_columns;
+        const int step = together * warps;
+        int i = skipped + lane / tile_columns + together * warp;
+        T *shared = &to.at[k][i];
+        from += k + i * ld;
+        const int64_t down = step * ld;
+        const bool whole = skipped == 0 && there >= rows && columns == tile_columns;
+        if (whole) {
+#pragma unroll
+            for (int r = together * warp; r < rows; r += step, shared += step, from += down)
+                begin_copy(shared, from);
+        } else if (k < columns) {
+#pragma unroll 1
+            for (; i < there; i += step, shared += step, from += down)
+                begin_copy(shared, from);
+        }
+    } else {
+        T *shared = &to.at[warp][lane];
+        from += lane + warp * ld;
+        const int64_t right = warps * ld;
+        const auto column = [&] {
+#pragma unroll
+            for (int r = 0; r < rows; r += warp_lanes)
+                if ((rows >= warp_lanes || lane < rows) && lane + r >= skipped && lane + r < there)
+                    begin_copy(shared + r, from + r);
+            shared += warps * stride;
+            from += right;
+        };
+        if (columns == tile_columns) {
+#pragma unroll
+            for (int k = warp; k < tile_columns; k += warps)
+                column();
+        } else {
+#pragma unroll 1
+            for (int k = warp; k < columns; k += warps)
+                column();
+        }
+    }
+}
+
+/* Zeroes the rows from `there` on, which no copy fills; thread `thread` of `threads`. */
+template <class T, int rows, int count>
+__device__ __forceinline__ void clear_rows(staged_panel<T, rows> (&panels)[count], int there,
+                                           int thread, int threads) {
+#pragma unroll 1
+    for (int i = there + thread; i < rows; i += threads)
+#pragma unroll
+        for (int p = 0; p < count; ++p)
+#pragma unroll
+            for (int k = 0; k < tile_columns; ++k)
+                panels[p].at[k][i] = T{};
+}
+
 /* The staged part of an upper triangle's panel goes back to memory, rows `from` to `to` of it, 8
  * columns of a few rows at a time; below the diagonal alone, which begins at row `diagonal`.
  * `warps` warps share the work, each beginning a few rows after the other. */

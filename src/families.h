@@ -26,8 +26,6 @@ CAN_RUN(batchlas_potrf_lpanel_8_cuda_can_run); /* cuda_kernels/potrf_lpanel.cu *
 LAUNCH(batchlas_potrf_lpanel_8_cuda);
 CAN_RUN(batchlas_potrf_lpanel_16_cuda_can_run);
 LAUNCH(batchlas_potrf_lpanel_16_cuda);
-CAN_RUN(batchlas_potrf_rtile_cuda_can_run); /* cuda_kernels/potrf_rtile.cu */
-LAUNCH(batchlas_potrf_rtile_cuda);
 BUFFER_SIZE(batchlas_potrf_ltile_cuda_buffer_size); /* cuda_kernels/potrf_ltile.cu */
 LAUNCH(batchlas_potrf_ltile_cuda);
 CAN_RUN(batchlas_potrf_tiny_host_can_run); /* offload_kernels/potrf_tiny.c */

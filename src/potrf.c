@@ -18,7 +18,6 @@ static const family_t families[] = {
     /* spelling        place    origin  manner    leaf   can_run, buffer_size, launch */
     {"tiny",           ON_GPU,  NATIVE, ENQUEUES, true,  IF_GPU(batchlas_potrf_tiny_cuda_can_run, NULL, batchlas_potrf_tiny_cuda)},
     {"cta",            ON_GPU,  NATIVE, ENQUEUES, true,  IF_GPU(batchlas_potrf_cta_cuda_can_run, NULL, batchlas_potrf_cta_cuda)},
-    {"rtile",          ON_GPU,  NATIVE, ENQUEUES, true,  IF_GPU(batchlas_potrf_rtile_cuda_can_run, NULL, batchlas_potrf_rtile_cuda)},
     {"lpanel:panel=8", ON_GPU,  NATIVE, ENQUEUES, true,  IF_GPU(batchlas_potrf_lpanel_8_cuda_can_run, NULL, batchlas_potrf_lpanel_8_cuda)},
     {"lpanel:panel=16", ON_GPU, NATIVE, ENQUEUES, true,  IF_GPU(batchlas_potrf_lpanel_16_cuda_can_run, NULL, batchlas_potrf_lpanel_16_cuda)},
     {"ltile",          ON_GPU,  NATIVE, ENQUEUES, true,  IF_GPU(batchlas_always_runs, batchlas_potrf_ltile_cuda_buffer_size, batchlas_potrf_ltile_cuda)},

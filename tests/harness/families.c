@@ -20,7 +20,6 @@ static const family_line_t lines[] = {
     {"potrf",        NULL,            NULL,     true,        true,        EVERY_ORDER},
     {"potrf",        "tiny",          NULL,     true,        true,        {32, 32, 32, 16}},
     {"potrf",        "cta",           NULL,     false,       true,        {128, 96, 96, 64}},
-    {"potrf",        "rtile",         NULL,     false,       true,        {128, 128, 128, 64}},
     {"potrf",        "lpanel:panel=8", NULL,    false,       true,        {512, 512, 512, 512}},
     {"potrf",        "lpanel:panel=16", NULL,   false,       true,        {512, 512, 0, 0}},
     {"potrf",        "ltile",         NULL,     false,       true,        EVERY_ORDER},

@@ -1,62 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* potrf rtile: a block factors one matrix, right-looking, in panels of 8 columns. The matrix lies
- * in the registers of the block's warps, as the tiles that tensor cores multiply; warp w has the
+/* Cholesky of one block of a matrix by a block of threads, right-looking, in panels of 8 columns.
+ * It lies in the registers of the warps, as the tiles that tensor cores multiply; warp w has the
  * panels w, w + warps, ... A panel goes through shared memory, where each thread takes a row of it
  * to factor and from where it updates the panels that follow. Once each warp has finished a panel,
- * the tiles move up in the registers, so that all such rounds share their code.
- *
- * An upper triangle is worked as the lower one of its transpose: the factor of the transpose is the
- * transpose of U. */
-#include "families.h"
+ * the tiles move up in the registers, so that all such rounds share their code. */
+#ifndef BATCHLAS_BLOCK_IN_TILES_CUH
+#define BATCHLAS_BLOCK_IN_TILES_CUH
+
 #include "potrf_panel.cuh"
 #include "tensor_tile.cuh"
 
-extern "C" {
-#include "device.h"
-}
-
-using namespace batchlas_device;
-
-namespace {
+namespace batchlas_device {
 
 constexpr int panel = tile_columns;
 
-/* How one bucket of orders is served: all up to 8 warps panels. */
-struct geometry {
-    int warps;  // of a block, 2 or 4
-    int panels; // that a warp has
-    int blocks; // blocks that an SM should hold, which bounds the registers
-};
-constexpr int order_of(geometry g) {
-    return panel * g.warps * g.panels;
-}
-
-template <class T> struct geometry_of;
-template <> struct geometry_of<float> {
-    static constexpr geometry rows[] = {{2, 2, 12}, {2, 3, 10}, {2, 4, 10}, {4, 3, 4}, {4, 4, 3}};
-};
-template <> struct geometry_of<double> {
-    static constexpr geometry rows[] = {{2, 2, 10}, {2, 3, 8}, {2, 4, 6}, {4, 3, 3}, {4, 4, 2}};
-};
-template <> struct geometry_of<complex_of<float>> {
-    static constexpr geometry rows[] = {{2, 2, 10}, {2, 3, 8}, {2, 4, 6}, {4, 3, 3}, {4, 4, 2}};
-};
-template <> struct geometry_of<complex_of<double>> {
-    static constexpr geometry rows[] = {{2, 2, 4}, {2, 3, 4}, {4, 2, 2}};
-};
-template <class T> constexpr int geometry_count = sizeof geometry_of<T>::rows / sizeof(geometry);
-template <class T>
-constexpr int highest_order = order_of(geometry_of<T>::rows[geometry_count<T> - 1]);
-
-struct rtile_arguments {
-    operand_t A;
-    int *info;
-    int info_base;
-    int n;
-};
-
-template <class T, int warps, int panels, bool upper> struct matrix_in_tiles {
-    static constexpr int order = order_of({warps, panels, 0});
+template <class T, int warps, int panels, bool upper> struct block_in_tiles {
+    static constexpr int order = panel * warps * panels;
     static constexpr int down = order / tile_rows;
     static constexpr int round = warps * panel; // columns that a round of panels finishes
     static constexpr int step = round / tile_rows;
@@ -67,8 +26,8 @@ template <class T, int warps, int panels, bool upper> struct matrix_in_tiles {
         diagonal_block<T, panel> diagonal;
     };
 
-    triangle_of<T, upper> a;
-    int n;
+    triangle_of<T, upper> a; // the block
+    int n;                   // its order
     int warp;
     memory &shared;
     // Tile r of the warp's i-th panel, those counted from row `begin` on and these from the round
@@ -174,9 +133,28 @@ template <class T, int warps, int panels, bool upper> struct matrix_in_tiles {
         }
     }
 
+    /* Begins to copy what the column k and the next ones have to the left of the block. */
+    __device__ __forceinline__ void begin(const triangle_of<T, upper> &left, int k) const {
+        begin_panel<T, order, upper>(shared.staged[k / panel % 2], left.at(0, k), a.ld, 0, n, panel,
+                                     warp, warps);
+    }
+    /* Subtracts the products of the `count` finished columns on the left. */
+    __device__ __forceinline__ void subtract(const triangle_of<T, upper> &left, int count) {
+        clear_rows(shared.staged, n, static_cast<int>(threadIdx.x), warps * warp_lanes);
+        begin(left, 0);
+#pragma unroll 1
+        for (int k = 0; k < count; k += panel) {
+            copies_arrive();
+            block_barrier();
+            if (k + panel < count)
+                begin(left, k + panel);
+            update<0>(shared.staged[k / panel % 2], 0, 0);
+        }
+        block_barrier();
+    }
+
     /* The 1-based column that failed, or 0. */
     __device__ __forceinline__ int factor() {
-        load();
         int failed = 0;
 #pragma unroll 1
         for (int begin = 0; begin < n; begin += round) {
@@ -202,61 +180,6 @@ template <class T, int warps, int panels, bool upper> struct matrix_in_tiles {
     }
 };
 
-template <class T, int warps, int panels, int blocks, bool upper>
-__global__ void __launch_bounds__(warps *warp_lanes, blocks) factor(rtile_arguments arguments) {
-    using matrix = matrix_in_tiles<T, warps, panels, upper>;
-    auto &shared = shared_object<typename matrix::memory>();
+} // namespace batchlas_device
 
-    const int64_t i = blockIdx.x;
-    if (arguments.info_base > 0 && arguments.info && arguments.info[i] != 0)
-        return;
-    matrix m = {{item_of<T>(arguments.A, i), arguments.A.ld},
-                arguments.n,
-                from_lane<warp_lanes>(static_cast<int>(threadIdx.x) / warp_lanes, 0),
-                shared,
-                {}};
-    const int failed = m.factor();
-    if (threadIdx.x == 0 && arguments.info && (failed || arguments.info_base == 0))
-        arguments.info[i] = failed ? arguments.info_base + failed : 0;
-}
-
-// ---- launch ------------------------------------------------------------------------------------
-
-template <class T, int at = 0>
-int launch_row(const rtile_arguments &arguments, bool upper, int64_t batch, void *stream) {
-    constexpr geometry row = geometry_of<T>::rows[at];
-    if constexpr (at + 1 < geometry_count<T>)
-        if (arguments.n > order_of(row))
-            return launch_row<T, at + 1>(arguments, upper, batch, stream);
-    const auto kernel = upper ? factor<T, row.warps, row.panels, row.blocks, true>
-                              : factor<T, row.warps, row.panels, row.blocks, false>;
-    return launch(kernel, batch, row.warps * warp_lanes, stream, arguments);
-}
-
-} // namespace
-
-bool batchlas_potrf_rtile_cuda_can_run(const problem_t *problem, const device_facts_t *facts,
-                                       const char **reason) {
-    (void)facts;
-    *reason = "the matrix does not fit into the registers of one block";
-    return with_scalar(problem->type,
-                       [&](auto scalar) { return problem->n <= highest_order<decltype(scalar)>; });
-}
-
-batchlas_status_t batchlas_potrf_rtile_cuda(batchlas_handle_t h, const problem_t *problem,
-                                            void *workspace) {
-    (void)workspace;
-    const int64_t most = INT32_MAX; // blocks of one launch
-    int error = 0;
-    for (int64_t first = 0; first < problem->batch && error == 0; first += most) {
-        const int64_t batch = problem->batch - first < most ? problem->batch - first : most;
-        const rtile_arguments arguments = {operand_from_item(problem->A, first, problem->type),
-                                           problem->info ? problem->info + first : nullptr,
-                                           problem->info_base, problem->n};
-        error = with_scalar(problem->type, [&](auto scalar) {
-            return launch_row<decltype(scalar)>(arguments, problem->uplo == BATCHLAS_UPPER, batch,
-                                                h->stream);
-        });
-    }
-    return batchlas_device_status(h, error, "launching potrf rtile");
-}
+#endif
