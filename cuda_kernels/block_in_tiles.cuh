@@ -53,11 +53,10 @@ template <class T, int warps, int panels, bool upper> struct block_in_tiles {
 #pragma unroll
                 for (int r = step * i; r < down; ++r) {
                     const int row = tile_rows * r + row_of_part(lane(), e);
-                    const bool below = r >= step * (i + 1) || row > column;
+                    const bool in_triangle = r >= step * (i + 1) || row >= column;
                     T value = identity_at<T>(row, column);
-                    if (row < n && column < n && (below || row == column))
-                        value = below ? from[r * down_a_tile]
-                                      : from_real<T>(real_part(from[r * down_a_tile]));
+                    if (row < n && column < n && in_triangle)
+                        value = from[r * down_a_tile];
                     x[i][r].set(e, value);
                 }
             }
@@ -102,7 +101,7 @@ template <class T, int warps, int panels, bool upper> struct block_in_tiles {
                 for (int c = 0; c < panel; ++c)
                     here.at[c][row] = y[0][c];
             if constexpr (!upper)
-                if (row < n && row >= j)
+                if (row < n)
                     store_row(a.at(row, j), a.ld, y[0], row - j);
         }
         block_barrier();
@@ -138,7 +137,8 @@ template <class T, int warps, int panels, bool upper> struct block_in_tiles {
         begin_panel<T, order, upper>(shared.staged[k / panel % 2], left.at(0, k), a.ld, 0, n, panel,
                                      warp, warps);
     }
-    /* Subtracts the products of the `count` finished columns on the left. */
+    /* Subtracts the products of the finished columns on the left, an even number of panels: the
+     * last of these is not where the block's first one comes. */
     __device__ __forceinline__ void subtract(const triangle_of<T, upper> &left, int count) {
         clear_rows(shared.staged, n, static_cast<int>(threadIdx.x), warps * warp_lanes);
         begin(left, 0);
@@ -150,7 +150,6 @@ template <class T, int warps, int panels, bool upper> struct block_in_tiles {
                 begin(left, k + panel);
             update<0>(shared.staged[k / panel % 2], 0, 0);
         }
-        block_barrier();
     }
 
     /* The 1-based column that failed, or 0. */
