@@ -337,7 +337,7 @@ DEFECTS = [
         "plus_product_16x8x8(d.im, a.re, b.im, d.im);",
         "potrf_ltile.cu"),
     Defect(
-        "a float keeps its first part alone", "device.cuh", "element",
+        "a float keeps its first part alone", "device.cuh", "factor",
         "return {high, __uint_as_float(__float_as_uint(a - high) + 0x1000u)};",
         "return {high, 0};",
         "potrf_ltile.cu"),
