@@ -55,7 +55,7 @@ template <class T, int warps, int panels, bool upper> struct block_in_tiles {
                     const int row = tile_rows * r + row_of_part(lane(), e);
                     const bool in_triangle = r >= step * (i + 1) || row >= column;
                     T value = identity_at<T>(row, column);
-                    if (row < n && column < n && in_triangle)
+                    if (row < n && in_triangle)
                         value = from[r * down_a_tile];
                     x[i][r].set(e, value);
                 }

@@ -350,9 +350,9 @@ DEFECTS = [
         "            ;",
         "potrf_ltile.cu"),
     Defect(
-        "a column past the matrix is read", "block_in_tiles.cuh", "out of bounds",
-        "if (row < n && column < n && in_triangle)",
+        "a row past the matrix is read", "block_in_tiles.cuh", "race of blocks",
         "if (row < n && in_triangle)",
+        "if (row <= n && in_triangle)",
         "potrf_ltile.cu"),
     Defect(
         "a row past the matrix is stored", "block_in_tiles.cuh", "padding",
