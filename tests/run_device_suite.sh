@@ -28,6 +28,8 @@ programs=$build/tests
 
 # Threads that wait would spin on the cores that other processes need.
 export OMP_WAIT_POLICY="${OMP_WAIT_POLICY:-passive}"
+# Blocks in glibc's caches would count as allocated in test_soak.
+export GLIBC_TUNABLES="${GLIBC_TUNABLES:-glibc.malloc.tcache_count=0}"
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

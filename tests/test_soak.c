@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Random calls for a while, good ones and bad ones, with handles that come and go: every call does
  * what it should, and the process's memory stays flat, the device's too. For a second, or as many
- * as BATCHLAS_TEST_SECONDS says. */
+ * as BATCHLAS_TEST_SECONDS says. Blocks that glibc keeps in its threads' caches count as allocated:
+ * GLIBC_TUNABLES=glibc.malloc.tcache_count=0 turns these off. */
 #include "harness/arguments.h"
 #include "harness/families.h"
 #include "harness/grid.h"
@@ -164,12 +165,4 @@ static const struct CMUnitTest tests[] = {
     suite_test(memory_stays_flat),
 };
 
-/* A block that malloc keeps in a thread's cache counts as allocated: the process starts again
- * without these caches, so that the count is exact. */
-int main(int argc, char **argv) {
-    if (!getenv("GLIBC_TUNABLES")) {
-        setenv("GLIBC_TUNABLES", "glibc.malloc.tcache_count=0", 1);
-        execv("/proc/self/exe", argv);
-    }
-    return suite_main(argc, argv, "soak", tests, sizeof tests / sizeof *tests, ON_EVERY_DEVICE);
-}
+SUITE_MAIN("soak", tests, ON_EVERY_DEVICE)

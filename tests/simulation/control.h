@@ -15,7 +15,7 @@ extern "C" {
 enum { THREADS_PER_BLOCK = 1024, SHARED_MEMORY_PER_BLOCK = 232448 };
 
 /* Which of the threads that can go on does so. A thread runs until it has to wait for others, under
- * RANDOM also only to its next access to memory, every now and then. */
+ * RANDOM also only to its next access to the device's memory, every now and then. */
 typedef enum { ROUND_ROBIN, BACKWARDS, WARP_AHEAD, WARP_BEHIND, RANDOM } order_t;
 typedef struct {
     order_t order;
@@ -55,6 +55,9 @@ typedef struct {
 } barrier_t;
 /* Those that kernels have met so far, in the order of files and lines; NULL after the last. */
 const barrier_t *simulation_barrier(int index);
+/* Gives what follows a number, by which to ask whether a barrier was met in it. */
+void simulation_begin_run(int number);
+bool simulation_met(const barrier_t *barrier, int run);
 /* As if this one were not in the source; NULL puts it back. */
 void simulation_remove_barrier(const barrier_t *barrier);
 

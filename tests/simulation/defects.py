@@ -617,11 +617,13 @@ class Build:
             raise Unusable("does not compile:\n" + done.stderr[:2000])
 
 
-def probe(program: Path) -> tuple[str, str]:
-    """The guard that is red, or "", and its words."""
+def probe(program: Path, unit: str = "") -> tuple[str, str]:
+    """The guard that is red, or "", and its words. A unit's defects are no business of the families
+    whose kernels are in others."""
     try:
         done = subprocess.run([program, "--device", "gpu", "--only", "probes_are_right"],
-                              env={**os.environ, "OMP_NUM_THREADS": "1"}, timeout=SECONDS,
+                              env={**os.environ, "OMP_NUM_THREADS": "1",
+                                   **({"SIMULATION_UNIT": unit} if unit else {})}, timeout=SECONDS,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     except subprocess.TimeoutExpired as late:
         raise Unusable(f"the probes do not end in {SECONDS} seconds") from late
@@ -651,8 +653,9 @@ def plant(defect: Defect, build: Build) -> tuple[str, str]:
             raise Unusable(f"its text is {text.count(defect.old)} times in {defect.file}, not once")
         source.write_text(text.replace(defect.old, defect.new))
         program = Path(folder) / "planted"
-        build.make(defect.unit or defect.file, kernels, program)
-        return probe(program)
+        unit = defect.unit or defect.file
+        build.make(unit, kernels, program)
+        return probe(program, unit)
 
 
 def title(defect: Defect) -> str:

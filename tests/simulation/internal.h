@@ -17,12 +17,25 @@ constexpr size_t shared_limit_unasked = 49152; // of dynamic shared memory, with
 
 // ---- threads (threads.cpp) ---------------------------------------------------------------------
 
-/* Logical time: seen[t] is the last step of thread t that a barrier puts before what this thread
- * does now; its own entry counts its steps. */
+/* Logical time. Where a whole block meets, an interval ends, and all before it comes before all
+ * after it. Within one, seen[t] is the last step of thread t that a narrower barrier puts before
+ * what this thread does now. */
 struct clock_vector {
-    uint32_t *seen;
+    const uint32_t *seen;
+    uint32_t seen_of_warp; // the last step up to which it has seen all lanes of its warp
+    uint32_t now;          // its own step
     unsigned self;
 };
+
+/* What every access asks of the running thread. */
+struct running_thread {
+    clock_vector clock;
+    const char *stack;                 // NULL outside kernels
+    uint64_t until_yield = UINT64_MAX; // accesses to the device's memory
+};
+extern running_thread running;
+
+constexpr size_t stack_bytes = size_t{1} << 17;
 
 struct copy {
     void *to;
@@ -33,17 +46,18 @@ struct copy {
 };
 
 /* The running thread's; NULL outside kernels. */
-const clock_vector *running_clock();
+inline const clock_vector *running_clock() {
+    return running.stack ? &running.clock : nullptr;
+}
 std::vector<copy> &running_copies();
 /* The number of the group that the running thread's copies now join; the first is 0. */
 unsigned &running_group();
-unsigned block_threads();
 const void *running_kernel();
 [[noreturn]] void abandon_launch();
 /* Perhaps lets another thread go on first. */
-void maybe_yield();
-/* Whether the running thread may touch memory that is no device's: its own stack, constants, its
- * parameters. */
+void yield();
+/* Whether the running thread may touch memory that is neither the device's nor its stack:
+ * constants, its parameters. */
 bool is_private(const void *address, bool is_write);
 
 // ---- memory (memory.cpp) -----------------------------------------------------------------------
@@ -51,6 +65,8 @@ bool is_private(const void *address, bool is_write);
 void begin_launch();
 void begin_block(size_t dynamic_shared_bytes);
 void end_block();
+/* All accesses of the block so far come before all that follow. */
+void begin_interval();
 /* The running thread's copies land, up to those of a group. */
 void land_copies(unsigned end_of_groups);
 

@@ -46,6 +46,9 @@ enum class barrier_kind { block, warp, copies, event };
 [[clang::convergent, clang::nomerge]] uint64_t exchange(unsigned mask, uint64_t bits, int source,
                                                         int width);
 
+/* The lanes of the warp for which it is so, as bits; a barrier of them. */
+[[clang::convergent, clang::nomerge]] unsigned lanes_where(bool so);
+
 /* d = c + a b^T in a warp, shared among its lanes as cuda_kernels/device.cuh says; a barrier of
  * them. */
 [[clang::convergent, clang::nomerge]] void
@@ -97,12 +100,7 @@ inline void warp_barrier(source_line where = source_line::current()) {
     meet(barrier_kind::warp, where);
 }
 
-inline unsigned lanes_where(bool so) {
-    unsigned lanes = 0;
-    for (int lane = 0; lane < 32; ++lane)
-        lanes |= static_cast<unsigned>(exchange(0xffffffffu, so, lane, 32)) << lane;
-    return lanes;
-}
+using simulation::lanes_where;
 
 template <class T> T &shared_object() {
     static const char tag = 0;

@@ -9,9 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <deque>
 #include <map>
-#include <memory>
 
 namespace simulation {
 namespace {
@@ -22,26 +20,32 @@ constexpr size_t region_bytes = size_t{1} << 30;
 constexpr size_t heap_begin = 1 << 18; // shared memory comes first
 static_assert(shared_limit + guard_bytes < heap_begin, "shared memory fits before the heap");
 
-enum : uint8_t { ALLOCATED = 1, WRITTEN = 2, IN_FLIGHT = 4 };
-enum : uint8_t { OTHERS_READ = 1, OTHERS_WROTE = 2 };
+enum : uint8_t { ALLOCATED = 1, WRITTEN = 2, IN_FLIGHT = 4 }; // states of a cell
+enum : uint8_t { READ = 1, WROTE = 2 };
 
 /* A step of a thread; 0 is none. */
 using step = uint32_t;
 constexpr unsigned thread_bits = 10;
 static_assert(most_threads <= 1u << thread_bits, "a thread's number fits a step");
 
-/* Four bytes. Steps are of the block that `visit` numbers; `others` are earlier blocks of the same
- * launch. Reads that a later read is ordered after are forgotten with it. */
-struct cell {
-    static constexpr int few = 3;
-    uint32_t launch;
-    uint32_t visit;
+/* The same step of lanes of a warp: lanes that stay together read a cell in one. */
+struct lanes_step {
+    uint32_t count_and_warp = 0; // 0 is none
+    uint32_t lanes = 0;          // as bits
+    uint32_t next = 0;           // of the same cell, in region::reads; 0 is none
+};
+constexpr unsigned warp_bits = 5;
+static_assert(most_threads / lanes <= 1u << warp_bits, "a warp's number fits a step");
+
+/* Who touched four bytes. The write and the reads are of the interval, the last ones that no later
+ * one is ordered after; what they were in before is all that is left of older ones. */
+struct alignas(32) record {
+    uint32_t interval;
     step write;
-    step reads[few];
-    uint32_t *all_reads;            // by thread, once `few` are not enough
+    lanes_step reads;
     uint32_t write_code, read_code; // of the last one, as offsets into the program
-    uint8_t state;
-    uint8_t others;
+    uint8_t own;                    // what the block has done here,
+    uint8_t others;                 // and earlier blocks of the launch
 };
 
 uint32_t offset_of(const void *code) {
@@ -63,7 +67,8 @@ template <class T> T *reserve(size_t bytes) {
 
 struct region {
     char *const bytes = reserve<char>(region_bytes);
-    cell *const cells = reserve<cell>(region_bytes / cell_bytes * sizeof(cell));
+    uint8_t *const states = reserve<uint8_t>(region_bytes / cell_bytes);
+    record *const records = reserve<record>(region_bytes / cell_bytes * sizeof(record));
     std::map<size_t, size_t> allocations; // offset, bytes
     size_t heap_end = heap_begin;
 
@@ -75,66 +80,109 @@ struct region {
     size_t dynamic_shared = 0;
     size_t shared_end = 0;
 
-    uint32_t launch = 0;
-    uint32_t visit = 0;
-    std::deque<std::unique_ptr<uint32_t[]>> read_lists;
-    size_t read_lists_used = 0;
+    uint32_t interval = 0;
+    uint32_t first_of_block = 0, first_of_launch = 0; // intervals
+    std::vector<lanes_step> reads;                    // of the interval, beyond the first of a cell
 };
-region &device() {
-    static region the_region;
-    return the_region;
-}
+region device;
 
 size_t rounded(size_t bytes, size_t unit) {
     return (bytes + unit - 1) / unit * unit;
 }
 
 void mark(size_t offset, size_t bytes, uint8_t set, uint8_t clear) {
-    cell *const cells = device().cells;
+    uint8_t *const states = device.states;
     for (size_t i = offset / cell_bytes; i < (offset + bytes + cell_bytes - 1) / cell_bytes; ++i)
-        cells[i].state = static_cast<uint8_t>((cells[i].state & ~clear) | set);
+        states[i] = static_cast<uint8_t>((states[i] & ~clear) | set);
 }
 
 void forget(size_t offset, size_t bytes) {
-    memset(device().cells + offset / cell_bytes, 0,
-           rounded(bytes, cell_bytes) / cell_bytes * sizeof(cell));
+    memset(device.states + offset / cell_bytes, 0, rounded(bytes, cell_bytes) / cell_bytes);
 }
+
+// ---- order of accesses -------------------------------------------------------------------------
 
 unsigned thread_of(step s) {
     return s & ((1u << thread_bits) - 1);
 }
 step step_now(const clock_vector &clock) {
-    return clock.seen[clock.self] << thread_bits | clock.self;
+    return clock.now << thread_bits | clock.self;
+}
+bool has_seen(const clock_vector &clock, unsigned thread, uint32_t count) {
+    return thread == clock.self || count <= clock.seen[thread];
 }
 bool is_ordered(step before, const clock_vector &clock) {
-    return before >> thread_bits <= clock.seen[thread_of(before)];
+    return has_seen(clock, thread_of(before), before >> thread_bits);
 }
 
-uint32_t *new_read_list() {
-    region &d = device();
-    if (d.read_lists_used == d.read_lists.size())
-        d.read_lists.emplace_back(new uint32_t[most_threads]);
-    uint32_t *const list = d.read_lists[d.read_lists_used++].get();
-    memset(list, 0, block_threads() * sizeof *list);
-    return list;
+lanes_step lanes_step_now(const clock_vector &clock) {
+    return {clock.now << warp_bits | clock.self / lanes, 1u << clock.self % lanes, 0};
 }
+unsigned warp_of(const lanes_step &s) {
+    return s.count_and_warp & ((1u << warp_bits) - 1);
+}
+/* Whether all of its lanes have been seen, where that is known at once. */
+bool is_surely_ordered(const lanes_step &before, const clock_vector &clock) {
+    return warp_of(before) == clock.self / lanes &&
+           (before.count_and_warp >> warp_bits <= clock.seen_of_warp ||
+            before.lanes == 1u << clock.self % lanes);
+}
+
+/* Joins the lanes that read in the same step, or stands in the place of a read that comes before.
+ */
+void add_read(lanes_step &first, const clock_vector &clock) {
+    region &d = device;
+    const lanes_step own = lanes_step_now(clock);
+    for (lanes_step *at = &first;; at = &d.reads[at->next]) {
+        if (at->count_and_warp == own.count_and_warp) {
+            at->lanes |= own.lanes;
+            return;
+        }
+        if (!at->lanes || is_surely_ordered(*at, clock)) {
+            at->count_and_warp = own.count_and_warp;
+            at->lanes = own.lanes;
+            return;
+        }
+        if (!at->next)
+            break;
+    }
+    d.reads.push_back(first);
+    first = {own.count_and_warp, own.lanes, static_cast<uint32_t>(d.reads.size() - 1)};
+}
+
+/* A thread whose read may come after the write that is checked, or -1. */
+int unordered_reader(const lanes_step &first, const clock_vector &clock) {
+    for (const lanes_step *at = &first;; at = &device.reads[at->next]) {
+        if (!is_surely_ordered(*at, clock))
+            for (uint32_t left = at->lanes; left; left &= left - 1) {
+                const unsigned t =
+                    warp_of(*at) * lanes + static_cast<unsigned>(__builtin_ctz(left));
+                if (!has_seen(clock, t, at->count_and_warp >> warp_bits))
+                    return static_cast<int>(t);
+            }
+        if (!at->next)
+            return -1;
+    }
+}
+
+// ---- accesses ----------------------------------------------------------------------------------
 
 const char *area_of(size_t offset) {
     return offset < heap_begin ? "shared" : "global";
 }
 
-void enter_block(cell &c) {
-    const region &d = device();
-    if (c.launch != d.launch)
-        c.others = 0;
-    else
-        c.others |= static_cast<uint8_t>((c.write ? OTHERS_WROTE : 0) |
-                                         (c.reads[0] || c.all_reads ? OTHERS_READ : 0));
-    c.launch = d.launch;
-    c.visit = d.visit;
-    c.write = 0;
-    c.all_reads = nullptr;
-    memset(c.reads, 0, sizeof c.reads);
+void enter_interval(record &r, size_t offset) {
+    const region &d = device;
+    // Each block has shared memory of its own.
+    if (r.interval < (offset < heap_begin ? d.first_of_block : d.first_of_launch))
+        r.own = r.others = 0;
+    else if (r.interval < d.first_of_block) {
+        r.others |= r.own;
+        r.own = 0;
+    }
+    r.interval = d.interval;
+    r.write = 0;
+    r.reads = {};
 }
 
 [[noreturn]] void race(const clock_vector &clock, size_t offset, const char *doing,
@@ -149,93 +197,70 @@ void enter_block(cell &c) {
           "two blocks meet in %s memory", area_of(offset));
 }
 
-void add_read(cell &c, const clock_vector &clock) {
-    if (c.all_reads) {
-        c.all_reads[clock.self] = clock.seen[clock.self];
-        return;
-    }
-    int kept = 0;
-    for (int i = 0; i < cell::few && c.reads[i]; ++i)
-        if (!is_ordered(c.reads[i], clock))
-            c.reads[kept++] = c.reads[i];
-    if (kept < cell::few) {
-        c.reads[kept] = step_now(clock);
-        for (int i = kept + 1; i < cell::few; ++i)
-            c.reads[i] = 0;
-        return;
-    }
-    c.all_reads = new_read_list();
-    for (const step s : c.reads)
-        c.all_reads[thread_of(s)] = s >> thread_bits;
-    c.all_reads[clock.self] = clock.seen[clock.self];
-}
-
-/* A thread whose read of the cell may come after the write that is checked, or -1. */
-int unordered_reader(const cell &c, const clock_vector &clock) {
-    if (c.all_reads) {
-        const unsigned count = block_threads();
-        for (unsigned t = 0; t < count; ++t)
-            if (c.all_reads[t] > clock.seen[t])
-                return static_cast<int>(t);
-        return -1;
-    }
-    for (int i = 0; i < cell::few && c.reads[i]; ++i)
-        if (!is_ordered(c.reads[i], clock))
-            return static_cast<int>(thread_of(c.reads[i]));
-    return -1;
-}
-
-void touch_cell(cell &c, size_t offset, bool is_write, const clock_vector &clock,
-                const void *code) {
-    const region &d = device();
-    const char *const doing = is_write ? "write by" : "read by";
-    if (!(c.state & ALLOCATED))
+[[noreturn]] void refuse(const record &r, uint8_t state, const clock_vector &clock, size_t offset,
+                         const char *doing, const void *code) {
+    if (!(state & ALLOCATED))
         fault("out of bounds", {{doing, clock.self, code}}, "an access to %s memory leaves it",
               area_of(offset));
-    if (c.state & IN_FLIGHT)
+    if (state & IN_FLIGHT)
         fault("copy under way",
-              {{doing, clock.self, code}, {"copy by", thread_of(c.write), code_at(c.write_code)}},
+              {{doing, clock.self, code}, {"copy by", thread_of(r.write), code_at(r.write_code)}},
               "an asynchronous copy has not landed");
-    if (offset < heap_begin && !is_write && !(c.state & WRITTEN))
-        fault("never written", {{doing, clock.self, code}},
-              "shared memory is read before anything is written there");
-    if (c.visit != d.visit)
-        enter_block(c);
-    if (c.others & OTHERS_WROTE)
-        race_of_blocks(clock, offset, doing, code, "write in another block", c.write_code);
-    if (is_write && (c.others & OTHERS_READ))
-        race_of_blocks(clock, offset, doing, code, "read in another block", c.read_code);
-    if (c.write && !is_ordered(c.write, clock))
-        race(clock, offset, doing, code, "write by", thread_of(c.write), c.write_code);
-    if (!is_write) {
-        add_read(c, clock);
-        c.read_code = offset_of(code);
-        return;
-    }
-    const int reader = unordered_reader(c, clock);
-    if (reader >= 0)
-        race(clock, offset, doing, code, "read by", static_cast<unsigned>(reader), c.read_code);
-    memset(c.reads, 0, sizeof c.reads);
-    c.all_reads = nullptr;
-    c.write = step_now(clock);
-    c.write_code = offset_of(code);
-    c.state |= WRITTEN;
+    fault("never written", {{doing, clock.self, code}},
+          "shared memory is read before anything is written there");
 }
 
-void touch(const void *address, size_t bytes, bool is_write, const void *code) {
-    const clock_vector *const clock = running_clock();
-    if (!clock)
-        return;
-    maybe_yield();
-    region &d = device();
-    const size_t offset = static_cast<size_t>(static_cast<const char *>(address) - d.bytes);
+template <bool is_write>
+void touch_cell(size_t index, const clock_vector &clock, const void *code) {
+    region &d = device;
+    record &r = d.records[index];
+    uint8_t &state = d.states[index];
+    const char *const doing = is_write ? "write by" : "read by";
+    const size_t offset = index * cell_bytes;
+    if (is_write ? (state & (ALLOCATED | IN_FLIGHT)) != ALLOCATED : state != (ALLOCATED | WRITTEN))
+        refuse(r, state, clock, offset, doing, code);
+    if (r.interval != d.interval)
+        enter_interval(r, offset);
+    if (r.others & WROTE)
+        race_of_blocks(clock, offset, doing, code, "write in another block", r.write_code);
+    if (is_write && (r.others & READ))
+        race_of_blocks(clock, offset, doing, code, "read in another block", r.read_code);
+    if (r.write && !is_ordered(r.write, clock))
+        race(clock, offset, doing, code, "write by", thread_of(r.write), r.write_code);
+    if constexpr (is_write) {
+        const int reader = r.reads.lanes ? unordered_reader(r.reads, clock) : -1;
+        if (reader >= 0)
+            race(clock, offset, doing, code, "read by", static_cast<unsigned>(reader), r.read_code);
+        r.reads = {};
+        r.write = step_now(clock);
+        r.write_code = offset_of(code);
+        r.own |= WROTE;
+        state |= WRITTEN;
+    } else {
+        add_read(r.reads, clock);
+        r.read_code = offset_of(code);
+        r.own |= READ;
+    }
+}
+
+template <bool is_write>
+[[gnu::noinline]] void touch_beyond_stack(const void *address, size_t bytes, const void *code) {
+    const size_t offset = static_cast<size_t>(static_cast<const char *>(address) - device.bytes);
     if (offset < region_bytes) {
+        if (--running.until_yield == 0)
+            yield();
         for (size_t i = offset / cell_bytes; i <= (offset + bytes - 1) / cell_bytes; ++i)
-            touch_cell(d.cells[i], i * cell_bytes, is_write, *clock, code);
+            touch_cell<is_write>(i, running.clock, code);
     } else if (!is_private(address, is_write)) {
-        fault("out of bounds", {{is_write ? "write by" : "read by", clock->self, code}},
+        fault("out of bounds", {{is_write ? "write by" : "read by", running.clock.self, code}},
               "%p is neither the device's memory nor the thread's own", address);
     }
+}
+
+template <bool is_write> inline void touch(const void *address, size_t bytes, const void *code) {
+    const size_t on_stack = static_cast<size_t>(static_cast<const char *>(address) - running.stack);
+    if (on_stack >= stack_bytes && running.stack)
+        touch_beyond_stack<is_write>(address, bytes, code);
 }
 
 } // namespace
@@ -243,29 +268,34 @@ void touch(const void *address, size_t bytes, bool is_write, const void *code) {
 // ---- shared memory -----------------------------------------------------------------------------
 
 void begin_launch() {
-    ++device().launch;
+    device.first_of_launch = device.interval + 1;
 }
 
 void begin_block(size_t dynamic_shared_bytes) {
-    region &d = device();
-    ++d.visit;
-    d.read_lists_used = 0;
+    region &d = device;
+    begin_interval();
+    d.first_of_block = d.interval;
     d.objects.clear();
     d.dynamic_shared = dynamic_shared_bytes;
     d.shared_end = dynamic_shared_bytes ? rounded(dynamic_shared_bytes, 16) + guard_bytes : 0;
     mark(0, dynamic_shared_bytes, ALLOCATED, 0);
 }
 
+void begin_interval() {
+    ++device.interval;
+    device.reads.resize(1); // the first is none
+}
+
 void end_block() {
-    forget(0, device().shared_end);
+    forget(0, device.shared_end);
 }
 
 void *dynamic_shared_memory() {
-    return device().bytes;
+    return device.bytes;
 }
 
 void *shared_memory(const void *tag, size_t bytes) {
-    region &d = device();
+    region &d = device;
     size_t all = d.dynamic_shared + bytes;
     for (const region::object &object : d.objects) {
         if (object.tag == tag)
@@ -285,9 +315,9 @@ void *shared_memory(const void *tag, size_t bytes) {
 
 void begin_copy_bytes(void *shared, const void *global, size_t bytes) {
     const void *const code = __builtin_return_address(0);
-    touch(global, bytes, false, code);
-    touch(shared, bytes, true, code);
-    mark(static_cast<size_t>(static_cast<char *>(shared) - device().bytes), bytes, IN_FLIGHT, 0);
+    touch<false>(global, bytes, code);
+    touch<true>(shared, bytes, code);
+    mark(static_cast<size_t>(static_cast<char *>(shared) - device.bytes), bytes, IN_FLIGHT, 0);
     running_copies().push_back({shared, global, bytes, code, running_group()});
 }
 
@@ -295,8 +325,8 @@ void land_copies(unsigned end_of_groups) {
     std::vector<copy> &copies = running_copies();
     auto next = copies.begin();
     for (; next != copies.end() && next->group < end_of_groups; ++next) {
-        touch(next->from, next->bytes, false, next->code);
-        mark(static_cast<size_t>(static_cast<char *>(next->to) - device().bytes), next->bytes, 0,
+        touch<false>(next->from, next->bytes, next->code);
+        mark(static_cast<size_t>(static_cast<char *>(next->to) - device.bytes), next->bytes, 0,
              IN_FLIGHT);
         memcpy(next->to, next->from, next->bytes);
     }
@@ -310,14 +340,14 @@ void land_copies(unsigned end_of_groups) {
 using namespace simulation;
 
 void *simulation_alloc(size_t bytes) {
-    region &d = device();
+    region &d = device;
     const size_t begin = d.heap_end + guard_bytes;
     const size_t taken = rounded(bytes, guard_bytes);
     if (begin + taken > region_bytes)
         return nullptr;
     d.allocations[begin] = bytes;
     d.heap_end = begin + taken;
-    mark(begin, bytes, ALLOCATED, 0);
+    mark(begin, bytes, ALLOCATED | WRITTEN, 0);
     return d.bytes + begin;
 }
 
@@ -325,7 +355,7 @@ void *simulation_alloc(size_t bytes) {
 void simulation_free(void *memory) {
     if (!memory)
         return;
-    region &d = device();
+    region &d = device;
     const auto found =
         d.allocations.find(static_cast<size_t>(static_cast<char *>(memory) - d.bytes));
     if (found == d.allocations.end())
@@ -340,9 +370,9 @@ void simulation_free(void *memory) {
 }
 
 bool simulation_owns(const void *memory) {
-    region &d = device();
+    region &d = device;
     const size_t offset = static_cast<size_t>(static_cast<const char *>(memory) - d.bytes);
-    return offset < region_bytes && (d.cells[offset / cell_bytes].state & ALLOCATED);
+    return offset < region_bytes && (d.states[offset / cell_bytes] & ALLOCATED);
 }
 
 // ---- calls of the instrumentation --------------------------------------------------------------
@@ -350,7 +380,7 @@ bool simulation_owns(const void *memory) {
 #define ACCESS(name, bytes, is_write)                                                              \
     void name(void *address);                                                                      \
     void name(void *address) {                                                                     \
-        touch(address, bytes, is_write, __builtin_return_address(0));                              \
+        touch<is_write>(address, bytes, __builtin_return_address(0));                              \
     }
 
 extern "C" {
@@ -378,19 +408,19 @@ ACCESS(__tsan_unaligned_write16, 16, true)
 
 void *__tsan_memcpy(void *to, const void *from, size_t bytes);
 void *__tsan_memcpy(void *to, const void *from, size_t bytes) {
-    touch(from, bytes, false, __builtin_return_address(0));
-    touch(to, bytes, true, __builtin_return_address(0));
+    touch<false>(from, bytes, __builtin_return_address(0));
+    touch<true>(to, bytes, __builtin_return_address(0));
     return memcpy(to, from, bytes);
 }
 void *__tsan_memmove(void *to, const void *from, size_t bytes);
 void *__tsan_memmove(void *to, const void *from, size_t bytes) {
-    touch(from, bytes, false, __builtin_return_address(0));
-    touch(to, bytes, true, __builtin_return_address(0));
+    touch<false>(from, bytes, __builtin_return_address(0));
+    touch<true>(to, bytes, __builtin_return_address(0));
     return memmove(to, from, bytes);
 }
 void *__tsan_memset(void *to, int value, size_t bytes);
 void *__tsan_memset(void *to, int value, size_t bytes) {
-    touch(to, bytes, true, __builtin_return_address(0));
+    touch<true>(to, bytes, __builtin_return_address(0));
     return memset(to, value, bytes);
 }
 }

@@ -617,9 +617,19 @@ static void schedules_do_not_matter_to_trsm(void **state) {
 
 /* ---- barriers -------------------------------------------------------------------------------- */
 
-/* Calls visit for the probes of every family that has kernels, until it returns true. */
+/* Whether the kernels of the family are in `unit`, "potrf_lpanel.cu"; a family is of no other. */
+static bool is_from(const char *unit, const subject_kind_t *kind, const family_t *family) {
+    char name[64];
+    snprintf(name, sizeof name, "%s_%.*s.cu", kind->operation->name,
+             (int)strcspn(family->spelling, ":"), family->spelling);
+    return !strcmp(unit, name);
+}
+
+/* Calls visit for the probes of every family that has kernels, or of those of one unit's that
+ * SIMULATION_UNIT names, until it returns true. */
 static bool for_probes(bool (*visit)(const subject_kind_t *, const subject_t *, void *),
                        void *argument) {
+    const char *unit = getenv("SIMULATION_UNIT");
     EACH(probe, probes)
     EACH(kind, kinds)
     EACH(type, types)
@@ -629,7 +639,7 @@ static bool for_probes(bool (*visit)(const subject_kind_t *, const subject_t *, 
             const subject_t subject = {&kind->operation->families[f], types[type_index], form,
                                        probes[probe_index]};
             if (has_kernels(subject.family) && subject.n <= kind->largest_probe &&
-                visit(kind, &subject, argument))
+                (!unit || is_from(unit, kind, subject.family)) && visit(kind, &subject, argument))
                 return true;
         }
     return false;
@@ -651,9 +661,23 @@ static void probes_are_right(void **state) {
     for_probes(judge_probe, NULL);
 }
 
-/* Whether a fault ends the call. */
+/* The probes in their order, and the barrier that is taken away. */
+typedef struct {
+    int number;
+    const barrier_t *without;
+} count_t;
+
+static bool judge_numbered(const subject_kind_t *kind, const subject_t *subject, void *argument) {
+    count_t *count = argument;
+    simulation_begin_run(++count->number);
+    return judge_probe(kind, subject, NULL);
+}
+
+/* Whether a fault ends the call. Probes that do not meet the barrier are what they were. */
 static bool is_missed_by(const subject_kind_t *kind, const subject_t *subject, void *argument) {
-    (void)argument;
+    count_t *count = argument;
+    if (!simulation_met(count->without, ++count->number))
+        return false;
     matrices_t result;
     suite_setenv(kind->operation->pin_variable, subject->family->spelling);
     kind->run(subject, false, &result);
@@ -680,7 +704,8 @@ static void every_barrier_is_needed(void **state) {
     char *const expected = barriers_of_the_source();
     char *const met = host_alloc(strlen(expected) + 4096, 1);
     simulation_schedule((schedule_t){.order = ROUND_ROBIN});
-    for_probes(judge_probe, NULL);
+    for_probes(judge_numbered, &(count_t){0});
+    simulation_begin_run(0);
     const barrier_t *barrier;
     for (int i = 0; (barrier = simulation_barrier(i)); ++i) {
         const barrier_t without = *barrier;
@@ -690,7 +715,7 @@ static void every_barrier_is_needed(void **state) {
             strcat(met, line);
         suite_case("%s:%d, a barrier for %s", without.file, without.line, without.kind);
         simulation_remove_barrier(&without);
-        if (!for_probes(is_missed_by, NULL))
+        if (!for_probes(is_missed_by, &(count_t){.without = &without}))
             suite_fail("nothing goes wrong without it");
         simulation_remove_barrier(NULL);
         printf("%s:%d %s: %s\n", without.file, without.line, without.kind, simulation_fault_kind());

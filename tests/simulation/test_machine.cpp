@@ -176,6 +176,77 @@ template <bool tells_too_early> __global__ void hands_a_line_over(int *out) {
     out[blockIdx.x * threads + t] = shared[threads - 1 - t] + (t < warp_lanes ? warp_lanes : 0);
 }
 
+/* One lane of the second warp waits; a barrier lets the others know. */
+template <bool with_barrier> __global__ void passes_on_what_one_lane_awaited(int *out) {
+    auto &shared = shared_object<line>();
+    auto &happened = shared_object<event>();
+    const int t = static_cast<int>(threadIdx.x);
+    shared[t] = 0;
+    if (t == 0)
+        prepare(happened);
+    block_barrier();
+    if (t < warp_lanes) {
+        shared[t] = t;
+        warp_barrier();
+        if (t == 0)
+            tell(happened);
+    } else {
+        if (t == warp_lanes)
+            wait_for(happened);
+        if (with_barrier)
+            warp_barrier();
+        shared[t] = shared[t - warp_lanes] + warp_lanes;
+    }
+    block_barrier();
+    out[blockIdx.x * threads + t] = shared[threads - 1 - t];
+}
+
+/* A shuffle of sixteen lanes is a barrier of these, */
+__global__ void turns_parts_of_a_line(int *out) {
+    auto &shared = shared_object<line>();
+    const int t = static_cast<int>(threadIdx.x);
+    shared[t] = t;
+    if (t % warp_lanes < 16)
+        __shfl_sync(0xffffu, t, 0, 16);
+    else
+        __shfl_sync(0xffff0000u, t, 0, 16);
+    const int other = t ^ 15;
+    out[blockIdx.x * threads + threads - 1 - other] = shared[other];
+}
+/* and not of the lanes beside them. */
+__global__ void reads_beside_a_shuffle(int *out) {
+    auto &shared = shared_object<line>();
+    const int t = static_cast<int>(threadIdx.x);
+    shared[t] = 0;
+    block_barrier();
+    if (t < 16) {
+        shared[t] = t;
+        __shfl_sync(0xffffu, t, 0, 16);
+    } else if (t < warp_lanes) {
+        out[blockIdx.x * threads + t] = shared[t - 16];
+    }
+}
+
+__global__ void overwrites_what_a_lane_reads(int *out) {
+    auto &shared = shared_object<line>();
+    const int t = static_cast<int>(threadIdx.x);
+    shared[t] = 0;
+    block_barrier();
+    if (t == 0)
+        out[blockIdx.x] = shared[1];
+    if (t == 1)
+        shared[1] = 7;
+}
+
+/* The block's own read, after a barrier, does not hide that it wrote. */
+__global__ void reads_what_another_block_wrote(int *out) {
+    if (blockIdx.x == 0 && threadIdx.x == 3)
+        out[0] = 7;
+    block_barrier();
+    if (threadIdx.x == 5)
+        out[threads + blockIdx.x] = out[0];
+}
+
 __global__ void meets_other_blocks(int *out) {
     if (threadIdx.x == 3)
         out[0] = static_cast<int>(blockIdx.x);
@@ -219,8 +290,12 @@ const fault_case faults[] = {
     {CASE(waits_for_what_nobody_tells), 0, "divergence", {"64 at an event", "0 returned"}},
     {CASE(waits_before_it_is_prepared), 0, "race", {"awaited by thread", "preparation"}},
     {CASE(hands_a_line_over<true>), 0, "race", {"shared memory", "read by", "write by"}},
+    {CASE(passes_on_what_one_lane_awaited<false>), 0, "race", {"shared memory"}},
+    {CASE(reads_beside_a_shuffle), 0, "race", {"shared memory", "read by", "write by"}},
+    {CASE(overwrites_what_a_lane_reads), 0, "race", {"read by thread 0", "write by thread 1"}},
     {CASE(leaves_copies_behind), 0, "copy under way", {"returned"}},
     {CASE(meets_other_blocks), 0, "race of blocks", {"block 1", "thread 3", "in another block at"}},
+    {CASE(reads_what_another_block_wrote), 0, "race of blocks", {"in another block at"}},
     {CASE(writes_to_the_host), 0, "out of bounds", {"neither the device's"}},
     {CASE(takes_too_much), 0, "shared memory", {"80000 bytes"}},
 };
@@ -271,7 +346,8 @@ void a_fault_is_told_with_kernel_thread_and_line(void **) {
 void a_good_kernel_does_its_work_under_every_schedule(void **) {
     auto *const out = static_cast<int *>(simulation_alloc(blocks * threads * sizeof(int)));
     for (const schedule_t &schedule : schedules)
-        for (const auto kernel : {turns_a_line, hands_a_line_over<false>}) {
+        for (const auto kernel : {turns_a_line, hands_a_line_over<false>,
+                                  passes_on_what_one_lane_awaited<true>, turns_parts_of_a_line}) {
             memset(out, 0, blocks * threads * sizeof(int));
             simulation_schedule(schedule);
             assert_int_equal(run(kernel, 0, out), cudaSuccess);

@@ -14,14 +14,12 @@
 #include <cstring>
 #include <map>
 #include <random>
+#include <set>
 #include <string>
 
 namespace simulation {
 namespace {
 
-constexpr size_t stack_bytes = size_t{1} << 17;
-
-enum class status { ready, waiting, returned };
 enum class reason { block_barrier, warp_barrier, exchange, event };
 
 struct wait {
@@ -36,40 +34,54 @@ struct wait {
 
 struct fiber {
     char *stack = nullptr;
-    ucontext_t start;
     jmp_buf context;
     bool started = false;
 
-    status state;
     wait waits;
     uint64_t received; // by an exchange
-    clock_vector clock;
     std::vector<copy> copies;
     unsigned group; // of copies
 };
 
 struct event_state {
-    unsigned thread;             // that prepared it,
-    uint32_t step;               // and when
-    std::vector<uint32_t> clock; // of the thread that told it; empty before
+    unsigned thread; // that prepared it,
+    uint32_t now;    // at which of its steps
+    unsigned interval;
+    std::vector<uint32_t> seen; // by the thread that told it; empty before
+    unsigned told_in;           // interval
 };
 
-/* Lanes of a warp, as bits. Those the block does not have count as returned. */
+/* Lanes of a warp, as bits. Those the block does not have count as returned; the rest are none of
+ * the three while they wait for an event. */
 struct warp_state {
-    unsigned waiting, returned;
+    unsigned ready, waiting, returned;
+    uint32_t seen_of_warp; // steps of its lanes, by all of them
+    bool differs;          // some lane has seen what others have not
 };
+
+constexpr unsigned all_lanes = ~0u;
 
 using site_key = std::pair<std::string, int>;
+struct site {
+    barrier_kind kind;
+    std::set<int> runs; // that met it
+};
 
 struct machine {
     fiber fibers[most_threads];
     warp_state warps[most_threads / lanes];
-    std::vector<uint32_t> clocks;
     unsigned threads = 0;
+    unsigned returned = 0;
     fiber *running = nullptr;
     jmp_buf scheduler;
     bool abandoned = false;
     unsigned at_block_barrier = 0;
+
+    // Clocks. The lanes of a warp share what they have seen, unless they differ.
+    uint32_t now[most_threads];
+    const uint32_t *seen[most_threads];
+    std::vector<uint32_t> seen_by_warps, seen_by_threads; // of as many entries as threads
+    unsigned interval = 0;
     std::map<const void *, event_state> events; // prepared
 
     const kernel_call *call = nullptr;
@@ -78,10 +90,12 @@ struct machine {
     schedule_t schedule = {};
     std::mt19937_64 random;
 
-    std::map<site_key, barrier_kind> sites;
-    std::map<std::pair<const char *, int>, const barrier_kind *>
-        sites_by_address; // of the file's name
-    const barrier_kind *removed = nullptr;
+    std::map<site_key, site> sites;
+    std::map<std::pair<const char *, int>, site *> sites_by_address; // of the file's name
+    source_line last_line = {nullptr, 0};
+    const site *last_site = nullptr;
+    const site *removed = nullptr;
+    int run = 0;
 };
 machine m;
 
@@ -91,70 +105,37 @@ unsigned index_of(const fiber &f) {
 warp_state &warp_of(const fiber &f) {
     return m.warps[index_of(f) / lanes];
 }
-
-// ---- fibers ------------------------------------------------------------------------------------
-// makecontext starts a fiber; from then on _setjmp and _longjmp switch, which make no system call.
-
-/* Back to the scheduler, until it lets this fiber go on. */
-void leave() {
-    fiber *const self = m.running;
-    if (!_setjmp(self->context))
-        _longjmp(m.scheduler, 1);
-}
-
-/* A fiber serves one thread after another. */
-void live() {
-    for (;;) {
-        m.call->run(m.call->parameters);
-        if (!m.running->copies.empty())
-            fault("copy under way", {}, "a thread returned before its copies had landed");
-        m.running->state = status::returned;
-        warp_of(*m.running).returned |= 1u << index_of(*m.running) % lanes;
-        leave();
-    }
-}
-
-void give_stack(fiber &f) {
-    const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-    void *const memory = mmap(nullptr, stack_bytes + page, PROT_READ | PROT_WRITE,
-                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED || mprotect(memory, page, PROT_NONE)) {
-        perror("simulated device: a thread's stack");
-        abort();
-    }
-    f.stack = static_cast<char *>(memory) + page;
-}
-
-void resume(fiber &f) {
-    m.running = &f;
-    here.thread.x = index_of(f);
-    if (_setjmp(m.scheduler) == 0) {
-        if (f.started)
-            _longjmp(f.context, 1);
-        if (!f.stack)
-            give_stack(f);
-        f.started = true;
-        getcontext(&f.start);
-        f.start.uc_stack.ss_sp = f.stack;
-        f.start.uc_stack.ss_size = stack_bytes;
-        f.start.uc_link = nullptr;
-        makecontext(&f.start, live, 0);
-        setcontext(&f.start);
-    }
-    m.running = nullptr;
+unsigned lane_bit(const fiber &f) {
+    return 1u << index_of(f) % lanes;
 }
 
 // ---- schedules ---------------------------------------------------------------------------------
 
-bool is_ready(unsigned t) {
-    return m.fibers[t].state == status::ready;
-}
-
 /* The first ready thread of [begin, end), or -1. */
 int first_ready(unsigned begin, unsigned end) {
-    for (unsigned t = begin; t < end; ++t)
-        if (is_ready(t))
-            return static_cast<int>(t);
+    for (unsigned w = begin / lanes; w * lanes < end; ++w) {
+        unsigned ready = m.warps[w].ready;
+        if (begin > w * lanes)
+            ready &= ~0u << begin % lanes;
+        if (ready) {
+            const unsigned t = w * lanes + static_cast<unsigned>(__builtin_ctz(ready));
+            return t < end ? static_cast<int>(t) : -1;
+        }
+    }
+    return -1;
+}
+
+/* The last ready thread of [begin, end), or -1. */
+int last_ready(unsigned begin, unsigned end) {
+    for (unsigned w = (end + lanes - 1) / lanes; w-- > begin / lanes;) {
+        unsigned ready = m.warps[w].ready;
+        if (end < (w + 1) * lanes)
+            ready &= (1u << end % lanes) - 1;
+        if (ready) {
+            const unsigned t = w * lanes + lanes - 1 - static_cast<unsigned>(__builtin_clz(ready));
+            return t >= begin ? static_cast<int>(t) : -1;
+        }
+    }
     return -1;
 }
 
@@ -168,11 +149,10 @@ int next_thread(unsigned last) {
     const unsigned begin = m.schedule.warp % std::max(warps, 1u) * lanes;
     const unsigned end = std::min(begin + lanes, m.threads);
     switch (m.schedule.order) {
-    case BACKWARDS:
-        for (unsigned i = 1; i <= m.threads; ++i)
-            if (is_ready((last + m.threads - i) % m.threads))
-                return static_cast<int>((last + m.threads - i) % m.threads);
-        return -1;
+    case BACKWARDS: {
+        const int before = last_ready(0, last);
+        return before >= 0 ? before : last_ready(last, m.threads);
+    }
     case WARP_AHEAD: {
         const int ahead = first_ready(begin, end);
         return ahead >= 0 ? ahead : any_ready(last);
@@ -189,22 +169,140 @@ int next_thread(unsigned last) {
     }
 }
 
+// ---- fibers ------------------------------------------------------------------------------------
+// makecontext starts a fiber; from then on _setjmp and _longjmp switch, which make no system call.
+
+void read_clock() {
+    const unsigned t = index_of(*m.running);
+    running.clock = {m.seen[t], warp_of(*m.running).seen_of_warp, m.now[t], t};
+}
+
+[[noreturn]] void live();
+
+void give_stack(fiber &f) {
+    const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    void *const memory = mmap(nullptr, stack_bytes + page, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED || mprotect(memory, page, PROT_NONE)) {
+        perror("simulated device: a thread's stack");
+        abort();
+    }
+    f.stack = static_cast<char *>(memory) + page;
+}
+
+/* To the thread of this number; to the scheduler, if it is none's. */
+[[noreturn]] void go_on_with(int next) {
+    if (next < 0)
+        _longjmp(m.scheduler, 1);
+    fiber &f = m.fibers[next];
+    if (!f.stack)
+        give_stack(f);
+    m.running = &f;
+    here.thread.x = static_cast<unsigned>(next);
+    running.stack = f.stack;
+    read_clock();
+    if (f.started)
+        _longjmp(f.context, 1);
+    f.started = true;
+    static ucontext_t start;
+    getcontext(&start);
+    start.uc_stack.ss_sp = f.stack;
+    start.uc_stack.ss_size = stack_bytes;
+    start.uc_link = nullptr;
+    makecontext(&start, live, 0);
+    setcontext(&start);
+    abort();
+}
+
+/* Lets the schedule say who goes on, until it comes back to this thread. */
+void leave() {
+    fiber *const self = m.running;
+    const int next = next_thread(index_of(*self));
+    if (next != static_cast<int>(index_of(*self)) && !_setjmp(self->context))
+        go_on_with(next);
+}
+
+/* A fiber serves one thread after another. */
+void live() {
+    for (;;) {
+        m.call->run(m.call->parameters);
+        if (!m.running->copies.empty())
+            fault("copy under way", {}, "a thread returned before its copies had landed");
+        warp_state &warp = warp_of(*m.running);
+        warp.ready &= ~lane_bit(*m.running);
+        warp.returned |= lane_bit(*m.running);
+        ++m.returned;
+        leave();
+    }
+}
+
 // ---- waiting -----------------------------------------------------------------------------------
 
-/* All that these threads did comes before all that they will do. */
-template <class Each> void join_clocks(Each each) {
-    static std::vector<uint32_t> latest;
-    latest.assign(m.threads, 0);
-    each([](fiber &f) {
-        for (unsigned t = 0; t < m.threads; ++t)
-            latest[t] = std::max(latest[t], f.clock.seen[t]);
-    });
-    each([](fiber &f) {
-        std::copy(latest.begin(), latest.end(), f.clock.seen);
-        ++f.clock.seen[f.clock.self];
-        f.state = status::ready;
-        warp_of(f).waiting &= ~(1u << index_of(f) % lanes);
-    });
+/* Until something makes it ready. */
+void wait_as(const wait &how) {
+    fiber &self = *m.running;
+    self.waits = how;
+    warp_of(self).ready &= ~lane_bit(self);
+}
+
+uint32_t *seen_by_warp(unsigned warp) {
+    return m.seen_by_warps.data() + size_t{warp} * m.threads;
+}
+
+/* What a thread has seen, apart from what its warp has. */
+uint32_t *seen_alone(unsigned t) {
+    uint32_t *const own = m.seen_by_threads.data() + size_t{t} * m.threads;
+    if (m.seen[t] != own)
+        std::copy_n(m.seen[t], m.threads, own);
+    m.seen[t] = own;
+    m.warps[t / lanes].differs = true;
+    return own;
+}
+
+void take_latest(uint32_t *seen, const uint32_t *also) {
+    for (unsigned t = 0; t < m.threads; ++t)
+        seen[t] = std::max(seen[t], also[t]);
+}
+
+/* All lanes of a warp have seen the same. */
+void forget_differences(unsigned warp) {
+    for (unsigned t = warp * lanes; t < std::min((warp + 1) * lanes, m.threads); ++t)
+        m.seen[t] = seen_by_warp(warp);
+    m.warps[warp].differs = false;
+}
+
+/* All that these lanes of a warp did comes before all that they will do. */
+void join(unsigned warp, unsigned mask) {
+    warp_state &w = m.warps[warp];
+    const unsigned first = warp * lanes;
+    uint32_t *const seen = seen_by_warp(warp);
+    if (mask == all_lanes) {
+        for (unsigned t = first; w.differs && t < first + lanes; ++t)
+            take_latest(seen, m.seen[t]);
+        if (w.differs)
+            forget_differences(warp);
+        std::copy_n(m.now + first, lanes, seen + first);
+        w.seen_of_warp = *std::min_element(seen + first, seen + first + lanes);
+        for (unsigned t = first; t < first + lanes; ++t)
+            ++m.now[t];
+    } else {
+        static std::vector<uint32_t> latest;
+        latest.assign(m.threads, 0);
+        for (unsigned left = mask; left; left &= left - 1)
+            take_latest(latest.data(), m.seen[first + static_cast<unsigned>(__builtin_ctz(left))]);
+        for (unsigned left = mask; left; left &= left - 1) {
+            const unsigned t = first + static_cast<unsigned>(__builtin_ctz(left));
+            latest[t] = m.now[t];
+        }
+        for (unsigned left = mask; left; left &= left - 1) {
+            const unsigned t = first + static_cast<unsigned>(__builtin_ctz(left));
+            std::copy_n(latest.data(), m.threads, seen_alone(t));
+            ++m.now[t];
+        }
+    }
+    w.waiting &= ~mask;
+    w.ready |= mask;
+    read_clock();
 }
 
 /* The lanes of the own warp that the mask names. */
@@ -239,7 +337,6 @@ bool is_same_call(const wait &a, const wait &b) {
 bool is_warp_complete(fiber &self) {
     warp_state &warp = warp_of(self);
     const unsigned mask = self.waits.mask;
-    const unsigned own = 1u << index_of(self) % lanes;
     if (const unsigned gone = mask & warp.returned)
         fault("divergence", {}, "%s waits for thread %u, which has returned",
               describe(self.waits).c_str(), index_of(first_lane(self, gone)));
@@ -249,58 +346,57 @@ bool is_warp_complete(fiber &self) {
             fault("divergence", {}, "%s waits for thread %u, which is at %s",
                   describe(self.waits).c_str(), index_of(other), describe(other.waits).c_str());
     }
-    warp.waiting |= own;
+    warp.waiting |= lane_bit(self);
     return (mask & ~warp.waiting) == 0;
 }
 
 void wait_for_block(source_line where) {
     fiber &self = *m.running;
-    self.waits = {reason::block_barrier, where, nullptr, 0, 0, 0, 0};
     warp_state &warp = warp_of(self);
+    wait_as({reason::block_barrier, where, nullptr, 0, 0, 0, 0});
     if (warp.waiting) {
         const fiber &other = first_lane(self, warp.waiting);
         if (!is_same_call(other.waits, self.waits))
             fault("divergence", {}, "%s, while thread %u of the warp is at %s",
                   describe(self.waits).c_str(), index_of(other), describe(other.waits).c_str());
     }
-    warp.waiting |= 1u << index_of(self) % lanes;
-    self.state = status::waiting;
+    warp.waiting |= lane_bit(self);
     if (++m.at_block_barrier < m.threads) {
         leave();
         return;
     }
     m.at_block_barrier = 0;
-    join_clocks([](auto call) {
-        for (unsigned t = 0; t < m.threads; ++t)
-            call(m.fibers[t]);
-    });
+    for (unsigned w = 0; w * lanes < m.threads; ++w) {
+        m.warps[w].ready = m.warps[w].waiting;
+        m.warps[w].waiting = 0;
+        if (m.warps[w].differs)
+            forget_differences(w);
+    }
+    ++m.interval;
+    begin_interval();
+    read_clock();
 }
 
 void wait_for_warp(source_line where) {
     fiber &self = *m.running;
-    self.waits = {reason::warp_barrier, where, nullptr, 0xffffffffu, 0, 0, 0};
-    self.state = status::waiting;
-    if (!is_warp_complete(self)) {
+    wait_as({reason::warp_barrier, where, nullptr, all_lanes, 0, 0, 0});
+    if (is_warp_complete(self))
+        join(index_of(self) / lanes, all_lanes);
+    else
         leave();
-        return;
-    }
-    join_clocks([&self](auto call) { for_lanes(self, self.waits.mask, call); });
 }
 
 /* Nobody can go on. */
 void stuck() {
-    unsigned returned = 0;
     std::map<std::string, unsigned> waiting;
     for (unsigned t = 0; t < m.threads; ++t)
-        if (m.fibers[t].state == status::returned)
-            ++returned;
-        else
+        if (!(m.warps[t / lanes].returned >> t % lanes & 1))
             ++waiting[describe(m.fibers[t].waits)];
     std::string text;
     for (const auto &[where, count] : waiting)
         text += std::to_string(count) + " at " + where + ", ";
     record_fault("divergence", {}, "no thread of %u can go on: %s%u returned", m.threads,
-                 text.c_str(), returned);
+                 text.c_str(), m.returned);
     m.abandoned = true;
 }
 
@@ -309,67 +405,68 @@ void stuck() {
 void run_block(unsigned block, size_t dynamic_shared_bytes) {
     here.block.x = block;
     begin_block(dynamic_shared_bytes);
-    m.clocks.assign(size_t{m.threads} * m.threads, 0);
+    const unsigned warps = (m.threads + lanes - 1) / lanes;
+    std::fill_n(m.now, m.threads, 1);
+    m.seen_by_warps.assign(size_t{warps} * m.threads, 0);
+    m.interval = 0;
     m.events.clear();
     m.at_block_barrier = 0;
+    m.returned = 0;
+    for (unsigned w = 0; w < warps; ++w) {
+        const unsigned count = std::min<unsigned>(m.threads - w * lanes, lanes);
+        const unsigned there = all_lanes >> (lanes - count);
+        m.warps[w] = {there, 0, ~there, 0, false};
+        forget_differences(w);
+    }
     for (unsigned t = 0; t < m.threads; ++t) {
-        fiber &f = m.fibers[t];
-        f.state = status::ready;
-        f.clock = {m.clocks.data() + size_t{t} * m.threads, t};
-        f.clock.seen[t] = 1;
-        f.copies.clear();
-        f.group = 0;
+        m.fibers[t].copies.clear();
+        m.fibers[t].group = 0;
     }
-    for (unsigned w = 0; w * lanes < m.threads; ++w)
-        m.warps[w] = {0, m.threads - w * lanes < lanes ? ~0u << (m.threads - w * lanes) : 0u};
-    unsigned last = m.threads - 1;
-    unsigned returned = 0;
-    while (returned < m.threads && !m.abandoned) {
-        const int next = next_thread(last);
-        if (next < 0) {
-            stuck();
-            break;
-        }
-        last = static_cast<unsigned>(next);
-        resume(m.fibers[next]);
-        returned += m.fibers[next].state == status::returned;
-    }
+    if (!_setjmp(m.scheduler))
+        go_on_with(next_thread(m.threads - 1));
+    m.running = nullptr;
+    running.stack = nullptr;
+    if (m.returned < m.threads && !m.abandoned)
+        stuck();
     end_block();
 }
 
-const barrier_kind *site_at(barrier_kind kind, source_line where) {
-    const barrier_kind *&known = m.sites_by_address[{where.file, where.line}];
+const site *site_at(barrier_kind kind, source_line where) {
+    if (where.line == m.last_line.line && where.file == m.last_line.file)
+        return m.last_site;
+    site *&known = m.sites_by_address[{where.file, where.line}];
     if (!known) {
         const char *const slash = strrchr(where.file, '/');
         const site_key key = {slash ? slash + 1 : where.file, where.line};
-        known = &m.sites.try_emplace(key, kind).first->second;
+        known = &m.sites.try_emplace(key, site{kind, {}}).first->second;
     }
+    known->runs.insert(m.run);
+    m.last_line = where;
+    m.last_site = known;
     return known;
 }
 
 } // namespace
 
 place here;
+running_thread running;
 
-const clock_vector *running_clock() {
-    return m.running ? &m.running->clock : nullptr;
-}
 std::vector<copy> &running_copies() {
     return m.running->copies;
 }
 unsigned &running_group() {
     return m.running->group;
 }
-unsigned block_threads() {
-    return m.threads;
-}
 const void *running_kernel() {
     return m.call->kernel;
 }
 
-void maybe_yield() {
-    if (m.schedule.order == RANDOM && (m.random() & 15) == 0)
+void yield() {
+    running.until_yield = UINT64_MAX;
+    if (m.schedule.order == RANDOM) {
+        running.until_yield = 1 + m.random() % 31;
         leave();
+    }
 }
 
 extern "C" char end; // the linker's
@@ -377,10 +474,9 @@ extern "C" char end; // the linker's
 bool is_private(const void *address, bool is_write) {
     const char *const a = static_cast<const char *>(address);
     const char *const parameters = static_cast<const char *>(m.call->parameters);
-    const bool on_stack = a >= m.running->stack && a < m.running->stack + stack_bytes;
     const bool is_parameter = a >= parameters && a < parameters + m.call->bytes;
     const bool is_constant = a >= &__executable_start && a < &end;
-    return on_stack || (!is_write && (is_parameter || is_constant));
+    return !is_write && (is_parameter || is_constant);
 }
 
 void abandon_launch() {
@@ -414,14 +510,15 @@ void wait_for_groups(int open, source_line where) {
 }
 
 void prepare_event(const void *event) {
-    const clock_vector &clock = m.running->clock;
-    m.events[event] = {clock.self, clock.seen[clock.self], {}};
+    m.events[event] = {running.clock.self, running.clock.now, m.interval, {}, 0};
 }
 
 static event_state &prepared(const void *event, const char *doing, const void *code) {
-    const clock_vector &clock = m.running->clock;
+    const clock_vector &clock = running.clock;
     const auto found = m.events.find(event);
-    if (found == m.events.end() || found->second.step > clock.seen[found->second.thread])
+    if (found == m.events.end() ||
+        (found->second.interval == m.interval && found->second.thread != clock.self &&
+         found->second.now > clock.seen[found->second.thread]))
         fault("race", {{doing, clock.self, code}},
               "no barrier between an event's preparation and its use");
     return found->second;
@@ -429,50 +526,71 @@ static event_state &prepared(const void *event, const char *doing, const void *c
 
 /* All that the thread did comes before what those will do that wait for the event. */
 void tell_event(const void *event) {
-    fiber &self = *m.running;
+    const clock_vector &clock = running.clock;
     event_state &told = prepared(event, "told by", __builtin_return_address(0));
-    told.clock.assign(self.clock.seen, self.clock.seen + m.threads);
-    ++self.clock.seen[self.clock.self];
-    for (unsigned t = 0; t < m.threads; ++t)
-        if (m.fibers[t].state == status::waiting && m.fibers[t].waits.why == reason::event &&
-            m.fibers[t].waits.code == event)
-            m.fibers[t].state = status::ready;
+    told.seen.assign(clock.seen, clock.seen + m.threads);
+    told.seen[clock.self] = clock.now;
+    told.told_in = m.interval;
+    ++m.now[clock.self];
+    read_clock();
+    for (unsigned t = 0; t < m.threads; ++t) {
+        warp_state &warp = m.warps[t / lanes];
+        const unsigned bit = 1u << t % lanes;
+        if (!((warp.ready | warp.waiting | warp.returned) & bit) && m.fibers[t].waits.code == event)
+            warp.ready |= bit;
+    }
 }
 
 void wait_for_event(const void *event, source_line where) {
     if (site_at(barrier_kind::event, where) == m.removed)
         return;
-    fiber &self = *m.running;
     const event_state &awaited = prepared(event, "awaited by", __builtin_return_address(0));
-    if (awaited.clock.empty()) {
-        self.waits = {reason::event, where, event, 0, 0, 0, 0};
-        self.state = status::waiting;
+    if (awaited.seen.empty()) {
+        wait_as({reason::event, where, event, 0, 0, 0, 0});
         leave();
     }
-    for (unsigned t = 0; t < m.threads; ++t)
-        self.clock.seen[t] = std::max(self.clock.seen[t], awaited.clock[t]);
+    if (awaited.told_in == m.interval) {
+        take_latest(seen_alone(running.clock.self), awaited.seen.data());
+        read_clock();
+    }
+}
+
+/* Waits for the lanes of the mask; the last to come answers all of them. */
+template <class Answer>
+static void meet_in_exchange(unsigned mask, uint64_t bits, int source, int width, const void *code,
+                             Answer answer) {
+    fiber &self = *m.running;
+    wait_as({reason::exchange, {nullptr, 0}, code, mask, bits, source, width});
+    if (!is_warp_complete(self)) {
+        leave();
+        return;
+    }
+    join(index_of(self) / lanes, mask);
+    answer(self);
 }
 
 uint64_t exchange(unsigned mask, uint64_t bits, int source, int width) {
-    fiber &self = *m.running;
-    self.waits = {reason::exchange, {nullptr, 0}, __builtin_return_address(0), mask, bits,
-                  source,           width};
-    self.state = status::waiting;
-    if (!is_warp_complete(self)) {
-        leave();
-        return self.received;
-    }
-    join_clocks([&](auto call) { for_lanes(self, mask, call); });
-    for_lanes(self, mask, [&](fiber &f) {
-        const unsigned group = ~static_cast<unsigned>(f.waits.width - 1);
-        const unsigned lane =
-            (index_of(f) % lanes & group) | (static_cast<unsigned>(f.waits.source) & ~group);
-        if (!(mask >> lane & 1))
-            fault("divergence", {{"shuffle by", index_of(f), f.waits.code}},
-                  "a shuffle asks lane %u, which takes no part", lane);
-        f.received = first_lane(f, 1u << lane).waits.bits;
+    meet_in_exchange(mask, bits, source, width, __builtin_return_address(0), [mask](fiber &last) {
+        for_lanes(last, mask, [&](fiber &f) {
+            const unsigned group = ~static_cast<unsigned>(f.waits.width - 1);
+            const unsigned lane =
+                (index_of(f) % lanes & group) | (static_cast<unsigned>(f.waits.source) & ~group);
+            if (!(mask >> lane & 1))
+                fault("divergence", {{"shuffle by", index_of(f), f.waits.code}},
+                      "a shuffle asks lane %u, which takes no part", lane);
+            f.received = first_lane(f, 1u << lane).waits.bits;
+        });
     });
-    return self.received;
+    return m.running->received;
+}
+
+unsigned lanes_where(bool so) {
+    meet_in_exchange(all_lanes, so, 0, 0, __builtin_return_address(0), [](fiber &last) {
+        unsigned found = 0;
+        for_lanes(last, all_lanes, [&](fiber &f) { found |= f.waits.bits ? lane_bit(f) : 0; });
+        for_lanes(last, all_lanes, [&](fiber &f) { f.received = found; });
+    });
+    return static_cast<unsigned>(m.running->received);
 }
 
 namespace {
@@ -483,33 +601,26 @@ template <class R, class Factor> struct product {
     const R *c;
 };
 
-/* The lanes' products are made once the last of them has come: its d[e] = sum(its c[e], factors),
- * where factors(k, call) calls call(a(i, k), b(j, k)). */
+/* The lanes' products are made once the last of them has come: its d[e] = sum(its c[e], a(i, k) and
+ * b(j, k) for every k). */
 template <class R, class Factor, class Sum>
 void multiply(const product<R, Factor> &own, const void *code, Sum sum) {
-    fiber &self = *m.running;
-    self.waits = {
-        reason::exchange, {nullptr, 0}, code, 0xffffffffu, reinterpret_cast<uint64_t>(&own), 0, 0};
-    self.state = status::waiting;
-    if (!is_warp_complete(self)) {
-        leave();
-        return;
-    }
-    join_clocks([&](auto call) { for_lanes(self, self.waits.mask, call); });
-    const product<R, Factor> *of[lanes];
-    for_lanes(self, self.waits.mask, [&](fiber &f) {
-        of[index_of(f) % lanes] = reinterpret_cast<const product<R, Factor> *>(f.waits.bits);
-    });
-    for (unsigned lane = 0; lane < lanes; ++lane)
-        for (unsigned e = 0; e < 4; ++e) {
-            const unsigned row = lane / 4, column = lane % 4 * 2 + e % 2;
-            const Factor *a[8], *b[8];
-            for (unsigned k = 0; k < 8; ++k) {
-                a[k] = &of[4 * row + k % 4]->a[k / 4 * 2 + e / 2];
-                b[k] = &of[4 * column + k % 4]->b[k / 4];
+    meet_in_exchange(all_lanes, reinterpret_cast<uint64_t>(&own), 0, 0, code, [sum](fiber &last) {
+        const product<R, Factor> *of[lanes];
+        for_lanes(last, all_lanes, [&](fiber &f) {
+            of[index_of(f) % lanes] = reinterpret_cast<const product<R, Factor> *>(f.waits.bits);
+        });
+        for (unsigned lane = 0; lane < lanes; ++lane)
+            for (unsigned e = 0; e < 4; ++e) {
+                const unsigned row = lane / 4, column = lane % 4 * 2 + e % 2;
+                const Factor *a[8], *b[8];
+                for (unsigned k = 0; k < 8; ++k) {
+                    a[k] = &of[4 * row + k % 4]->a[k / 4 * 2 + e / 2];
+                    b[k] = &of[4 * column + k % 4]->b[k / 4];
+                }
+                of[lane]->d[e] = sum(of[lane]->c[e], a, b);
             }
-            of[lane]->d[e] = sum(of[lane]->c[e], a, b);
-        }
+    });
 }
 
 /* The 11 bits that a tensor core multiplies. */
@@ -576,6 +687,7 @@ outcome launch(extent grid, extent block, size_t dynamic_shared_bytes, const ker
     m.abandoned = false;
     here.grid = grid;
     here.block_size = block;
+    m.seen_by_threads.resize(size_t{m.threads} * m.threads);
     begin_launch();
     for (unsigned i = 0; i < grid.x && !m.abandoned; ++i)
         run_block(m.schedule.order == BACKWARDS ? grid.x - 1 - i : i, dynamic_shared_bytes);
@@ -594,6 +706,7 @@ using namespace simulation;
 void simulation_schedule(schedule_t schedule) {
     m.schedule = schedule;
     m.random.seed(schedule.seed);
+    running.until_yield = schedule.order == RANDOM ? 1 : UINT64_MAX;
 }
 
 const char *schedule_name(schedule_t schedule) {
@@ -623,10 +736,19 @@ const barrier_t *simulation_barrier(int index) {
         ++at;
     if (at == m.sites.end())
         return nullptr;
-    barrier = {at->first.first.c_str(), at->first.second, kinds[static_cast<int>(at->second)]};
+    barrier = {at->first.first.c_str(), at->first.second, kinds[static_cast<int>(at->second.kind)]};
     return &barrier;
 }
 
 void simulation_remove_barrier(const barrier_t *barrier) {
     m.removed = barrier ? &m.sites.at({barrier->file, barrier->line}) : nullptr;
+}
+
+void simulation_begin_run(int number) {
+    m.run = number;
+    m.last_line = {nullptr, 0};
+}
+
+bool simulation_met(const barrier_t *barrier, int number) {
+    return m.sites.at({barrier->file, barrier->line}).runs.count(number) > 0;
 }
