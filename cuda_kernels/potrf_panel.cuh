@@ -81,43 +81,6 @@ __device__ __forceinline__ int factor_diagonal(T (&x)[rows][panel], int j, int o
     return failed;
 }
 
-/* The same, one row a lane, where all pivots are ordinary; false if one is not, and then nothing
- * but x has changed. The chain from pivot to pivot is short: each column is exchanged among the
- * lanes while its pivot's root is taken. */
-template <class T, int panel>
-__device__ __forceinline__ bool factor_ordinary_diagonal(T (&x)[panel], int j, int own_row,
-                                                         diagonal_block<T, panel> &diagonal) {
-    using R = real_of<T>;
-    bool ordinary = true;
-#pragma unroll
-    for (int c = 0; c < panel; ++c) {
-        T column[panel];
-#pragma unroll
-        for (int k = c; k < panel; ++k)
-            column[k] = from_lane<warp_lanes>(x[c], (j + k) % warp_lanes);
-        const R d = real_part(column[c]);
-        ordinary = ordinary && is_ordinary_pivot(d);
-        const pivot<R> p = ordinary_pivot(d);
-        x[c] = scaled(p.inverse, x[c]);
-#pragma unroll
-        for (int k = c + 1; k < panel; ++k)
-            x[k] = minus_product_conj(x[k], x[c], scaled(p.inverse, column[k]));
-        if (own_row == c) {
-            x[c] = from_real<T>(p.root);
-            diagonal.inverse[c] = p.inverse;
-        }
-    }
-    if (!ordinary)
-        return false;
-    if (own_row >= 0 && own_row < panel)
-#pragma unroll
-        for (int c = 0; c < panel; ++c)
-            diagonal.column[c][own_row] = x[c];
-    if (own_row == 0)
-        diagonal.failed = 0;
-    return true;
-}
-
 /* The same for all other rows, once the diagonal block is finished: its columns, `stride` apart,
  * and the inverses of its diagonal. */
 template <int first, class T, int rows, int panel>

@@ -31,79 +31,73 @@ template <class T, bool upper> struct triangle_of {
 };
 
 /* Begins to copy the panel whose first element is `from`: its rows from `skipped` to `there`, which
- * are all its matrix has, and the first of its columns; `warps` warps share the work. */
+ * are all its matrix has, and the first of its columns; a warp does. */
 template <class T, int rows, bool upper>
 __device__ __forceinline__ void begin_panel(staged_panel<T, rows> &to, const T *from, int64_t ld,
-                                            int skipped, int there, int columns, int warp,
-                                            int warps) {
+                                            int skipped, int there, int columns) {
     constexpr int stride = staged_panel<T, rows>::stride;
     const int lane = static_cast<int>(threadIdx.x) % warp_lanes;
     if constexpr (upper) {
-        constexpr int together = warp_lanes / tile_columns;
+        constexpr int together = warp_lanes / tile_columns; // rows
         const int k = lane % tile_columns;
-        const int step = together * warps;
-        int i = skipped + lane / tile_columns + together * warp;
+        int i = skipped + lane / tile_columns;
         T *shared = &to.at[k][i];
         from += k + i * ld;
-        const int64_t down = step * ld;
+        const int64_t down = together * ld;
         const bool whole = skipped == 0 && there >= rows && columns == tile_columns;
         if (whole) {
 #pragma unroll
-            for (int r = together * warp; r < rows; r += step, shared += step, from += down)
+            for (int r = 0; r < rows; r += together, shared += together, from += down)
                 begin_copy(shared, from);
         } else if (k < columns) {
 #pragma unroll 1
-            for (; i < there; i += step, shared += step, from += down)
+            for (; i < there; i += together, shared += together, from += down)
                 begin_copy(shared, from);
         }
     } else {
-        T *shared = &to.at[warp][lane];
-        from += lane + warp * ld;
-        const int64_t right = warps * ld;
+        T *shared = &to.at[0][lane];
+        from += lane;
         const auto column = [&] {
 #pragma unroll
             for (int r = 0; r < rows; r += warp_lanes)
-                if ((rows >= warp_lanes || lane < rows) && lane + r >= skipped && lane + r < there)
+                if (lane + r >= skipped && lane + r < there)
                     begin_copy(shared + r, from + r);
-            shared += warps * stride;
-            from += right;
+            shared += stride;
+            from += ld;
         };
         if (columns == tile_columns) {
 #pragma unroll
-            for (int k = warp; k < tile_columns; k += warps)
+            for (int k = 0; k < tile_columns; ++k)
                 column();
         } else {
 #pragma unroll 1
-            for (int k = warp; k < columns; k += warps)
+            for (int k = 0; k < columns; ++k)
                 column();
         }
     }
 }
 
-/* Zeroes the rows from `there` on, which no copy fills; thread `thread` of `threads`. */
-template <class T, int rows, int count>
-__device__ __forceinline__ void clear_rows(staged_panel<T, rows> (&panels)[count], int there,
-                                           int thread, int threads) {
+/* Zeroes the rows from `there` on, which no copy fills. */
+template <class T, int rows>
+__device__ __forceinline__ void clear_rows(staged_panel<T, rows> (&panels)[2], int there) {
+    const int lane = static_cast<int>(threadIdx.x) % warp_lanes;
 #pragma unroll 1
-    for (int i = there + thread; i < rows; i += threads)
+    for (int i = there + lane; i < rows; i += warp_lanes)
 #pragma unroll
-        for (int p = 0; p < count; ++p)
-#pragma unroll
-            for (int k = 0; k < tile_columns; ++k)
-                panels[p].at[k][i] = T{};
+        for (int k = 0; k < tile_columns; ++k)
+            panels[0].at[k][i] = panels[1].at[k][i] = T{};
 }
 
 /* The staged part of an upper triangle's panel goes back to memory, rows `from` to `to` of it, 8
- * columns of a few rows at a time; below the diagonal alone, which begins at row `diagonal`.
- * `warps` warps share the work, each beginning a few rows after the other. */
+ * columns of a few rows at a time; below the diagonal alone, which begins at row `diagonal`. */
 template <class T, int rows>
 __device__ __forceinline__ void store_transposed(const triangle_of<T, true> &a, int row, int column,
                                                  const staged_panel<T, rows> &staged, int from,
-                                                 int to, int diagonal, int warps = 1) {
+                                                 int to, int diagonal) {
     const int lane = static_cast<int>(threadIdx.x) % warp_lanes;
     const int k = lane % tile_columns;
 #pragma unroll 4
-    for (int i = from + lane / tile_columns; i < to; i += warp_lanes / tile_columns * warps)
+    for (int i = from + lane / tile_columns; i < to; i += warp_lanes / tile_columns)
         if (i - diagonal >= k)
             *a.at(row + i, column + k) = staged.at[k][i];
 }
@@ -117,19 +111,12 @@ template <class T> struct product_tile {
     __device__ __forceinline__ T at(int e) const {
         return part[e];
     }
-    __device__ __forceinline__ void set(int e, T value) {
-        part[e] = value;
-    }
 };
 template <class R> struct product_tile<complex_of<R>> {
     R re[4], im[4];
 
     __device__ __forceinline__ complex_of<R> at(int e) const {
         return {re[e], im[e]};
-    }
-    __device__ __forceinline__ void set(int e, complex_of<R> value) {
-        re[e] = value.re;
-        im[e] = value.im;
     }
 };
 
@@ -200,17 +187,6 @@ __device__ __forceinline__ product_factor<T, 2> columns_of(const staged_panel<T,
 #pragma unroll
     for (int e = 0; e < 2; ++e)
         factor.set(e, staged.at[lane % 4 * 2 + e][first + lane / 4]);
-    return factor;
-}
-/* The same, negative. */
-template <class T, int rows>
-__device__ __forceinline__ product_factor<T, 2>
-minus_columns_of(const staged_panel<T, rows> &staged, int first) {
-    const int lane = static_cast<int>(threadIdx.x) % warp_lanes;
-    product_factor<T, 2> factor;
-#pragma unroll
-    for (int e = 0; e < 2; ++e)
-        factor.set(e, negative(staged.at[lane % 4 * 2 + e][first + lane / 4]));
     return factor;
 }
 

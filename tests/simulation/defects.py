@@ -318,8 +318,8 @@ DEFECTS = [
         "potrf_ltile.cu"),
     Defect(
         "rows that no copy fills are not cleared", "tensor_tile.cuh", "never written",
-        "for (int i = there + thread; i < rows; i += threads)",
-        "for (int i = there + 1 + thread; i < rows; i += threads)",
+        "for (int i = there + lane; i < rows; i += warp_lanes)",
+        "for (int i = there + 1 + lane; i < rows; i += warp_lanes)",
         "potrf_ltile.cu"),
     Defect(
         "Upper is stored with the other triangle", "tensor_tile.cuh", "padding",
@@ -342,52 +342,33 @@ DEFECTS = [
         "return {high, 0};",
         "potrf_ltile.cu"),
 
-    # ---- block_in_tiles.cuh ----------------------------------------------------------------------
-    Defect(
-        "a pivot out of the ordinary goes the ordinary way", "block_in_tiles.cuh", "never written",
-        """            take();
-            factor_diagonal<0>(y, j, row - j, shared.diagonal);""",
-        "            ;",
-        "potrf_ltile.cu"),
-    Defect(
-        "a row past the matrix is read", "block_in_tiles.cuh", "race of blocks",
-        "if (row < n && in_triangle)",
-        "if (row <= n && in_triangle)",
-        "potrf_ltile.cu"),
-    Defect(
-        "a row past the matrix is stored", "block_in_tiles.cuh", "padding",
-        """                if (row < n)
-                    store_row""",
-        """                if (row <= n)
-                    store_row""",
-        "potrf_ltile.cu"),
-    Defect(
-        "one staged panel in the place of two", "block_in_tiles.cuh", "race",
-        "shared.staged[owner % 2];",
-        "shared.staged[0];",
-        "potrf_ltile.cu"),
-    Defect(
-        "the tiles do not move up after a round", "block_in_tiles.cuh", "info",
-        "update<1>(here, begin, 1);",
-        "update<0>(here, begin, 1);",
-        "potrf_ltile.cu"),
-    Defect(
-        "a panel's own warp leaves out the panels after it", "block_in_tiles.cuh", "info",
-        "update<0>(here, begin, warp > owner ? 0 : 1);",
-        "update<0>(here, begin, warp > owner ? 0 : 2);",
-        "potrf_ltile.cu"),
-    Defect(
-        "the last finished panel is left out of the diagonal block", "block_in_tiles.cuh", "factor",
-        "            update<0>(shared.staged[k / panel % 2], 0, 0);",
-        """            if (k + panel < count)
-                update<0>(shared.staged[k / panel % 2], 0, 0);""",
-        "potrf_ltile.cu"),
-
     # ---- potrf_ltile.cu --------------------------------------------------------------------------
     Defect(
-        "a stage too few", "potrf_ltile.cu", "copy under way",
-        "groups_arrive(stages - 2);",
-        "groups_arrive(stages - 1);"),
+        "one staged panel in the place of two", "potrf_ltile.cu", "race",
+        "return shared.panels[k / panel % 2];",
+        "return shared.panels[k / panel % 2 * 0];"),
+    Defect(
+        "the last finished panel is left out of the diagonal block", "potrf_ltile.cu", "factor",
+        "            products.template add<0>(staged(k), staged(k), 0, order);",
+        """            if (k + panel < j)
+                products.template add<0>(staged(k), staged(k), 0, order);"""),
+    Defect(
+        "tiles that only touch the diagonal are left out of a triangle", "potrf_ltile.cu", "factor",
+        "panel * (g + shift) < tile_rows * (d + 1)",
+        "panel * (g + shift) < tile_rows * d + panel"),
+    Defect(
+        "columns after a panel are updated with the rows of the panel itself", "potrf_ltile.cu",
+        "info",
+        "products.template add<1>(here, here, p + panel, order);",
+        "products.template add<1>(here, here, p, order);"),
+    Defect(
+        "products of tiles are added", "potrf_ltile.cu", "factor",
+        "difference(cell, x[d][0].at(e))",
+        "sum(cell, x[d][0].at(e))"),
+    Defect(
+        "a row is stored beyond the diagonal", "potrf_ltile.cu", "padding",
+        "row < order && row - p >= c",
+        "row < order && row - p >= c - 1"),
     Defect(
         "rows are divided by the inverse of the diagonal", "potrf_ltile.cu", "factor",
         "1 / real_part(*a.at(j + c, j + c))",
@@ -397,17 +378,13 @@ DEFECTS = [
         "if (!upper && row < n)",
         "if (!upper && row <= n)"),
     Defect(
-        "products of tiles are added", "potrf_ltile.cu", "info",
-        "difference(cell, x[d][0].at(e))",
-        "sum(cell, x[d][0].at(e))"),
+        "rows below are updated with the rows of the panel itself", "potrf_ltile.cu", "info",
+        "products.template add<1>(here, top, p + panel, width);",
+        "products.template add<1>(here, top, p, width);"),
     Defect(
-        "tiles are updated with the rows of the panel itself", "potrf_ltile.cu", "info",
-        "products.template add<1>(here, top, p + panel);",
-        "products.template add<1>(here, top, p);"),
-    Defect(
-        "two blocks take the same rows", "potrf_ltile.cu", "race of blocks",
-        "static_cast<int>(blockIdx.x % arguments.tiles) * its_warps + warp",
-        "warp"),
+        "two warps take the same rows", "potrf_ltile.cu", "race of blocks",
+        "arguments.j + width + tile * rows,",
+        "arguments.j + width,"),
     Defect(
         "info does not count the block columns before", "potrf_ltile.cu", "info",
         "arguments.info_base + j + failed",
@@ -416,8 +393,8 @@ DEFECTS = [
         "rows of items that failed are solved", "potrf_ltile.cu", "padding",
         """    if (arguments.info[i] != 0)
         return;
-    const int warp""",
-        """    const int warp"""),
+    const int tile""",
+        """    const int tile"""),
 
     # ---- posv_rolled.cu and the solves of rolled_triangle.cuh -------------------------------------
     Defect(
