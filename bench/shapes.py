@@ -13,8 +13,8 @@ TYPES = "sdcz"
 # Every spelling of the candidate tables in src/<op>.c. factor_bench --known says which of them a
 # library has on a device.
 FAMILIES = {
-    "potrf": ("tiny", "cta", "lpanel:panel=8", "lpanel:panel=16", "ltile", "blocked",
-              "vendor", "vendor:single"),
+    "potrf": ("tiny", "cta", "lpanel:panel=8", "lpanel:panel=16", "ltile:width=32",
+              "ltile:width=64", "blocked", "vendor", "vendor:single"),
     "potrs": ("fused", "stream", "tiny", "blocked", "vendor"),
     "posv": ("tiny", "rolled", "blocked"),
     "trsm": ("strips", "tiled", "vendor"),

@@ -18,6 +18,12 @@
 
 namespace batchlas_device {
 
+/* A float as tensor cores multiply it: they know its first 11 bits alone (TF32), so it is the sum
+ * of two parts. */
+struct split_float {
+    float high, low;
+};
+
 // ---- what differs between a GPU and its simulation ---------------------------------------------
 
 #ifdef __CUDACC__
@@ -178,6 +184,28 @@ __device__ __forceinline__ void plus_product_16x8x8(double (&d)[4], const double
 #endif
 }
 
+/* The same in single precision: of the parts' products all but the least, from the smaller to the
+ * larger, and their sum, which tensor cores cut off rather than round, is added to c. */
+__device__ __forceinline__ void plus_product_16x8x8(float (&d)[4], const split_float (&a)[4],
+                                                    const split_float (&b)[2],
+                                                    const float (&c)[4]) {
+    float products[4] = {};
+    const auto add = [&](const float split_float::*of_a, const float split_float::*of_b) {
+        asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, "
+                     "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+                     : "+f"(products[0]), "+f"(products[1]), "+f"(products[2]), "+f"(products[3])
+                     : "r"(__float_as_uint(a[0].*of_a)), "r"(__float_as_uint(a[1].*of_a)),
+                       "r"(__float_as_uint(a[2].*of_a)), "r"(__float_as_uint(a[3].*of_a)),
+                       "r"(__float_as_uint(b[0].*of_b)), "r"(__float_as_uint(b[1].*of_b)));
+    };
+    add(&split_float::low, &split_float::high);
+    add(&split_float::high, &split_float::low);
+    add(&split_float::high, &split_float::high);
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+        d[i] = c[i] + products[i];
+}
+
 /* About 1 / sqrt(d), to some 22 bits, for a positive normal d. */
 __device__ __forceinline__ float rsqrt_estimate(float d) {
     float r;
@@ -251,6 +279,14 @@ template <class R> __device__ __forceinline__ R scaled(R r, R a) {
 }
 template <class R> __device__ __forceinline__ complex_of<R> scaled(R r, complex_of<R> a) {
     return {r * a.re, r * a.im};
+}
+
+/* -a */
+template <class R> __device__ __forceinline__ R negative(R a) {
+    return -a;
+}
+template <class R> __device__ __forceinline__ complex_of<R> negative(complex_of<R> a) {
+    return {-a.re, -a.im};
 }
 
 /* a + b */
@@ -340,6 +376,22 @@ template <class R> __device__ __forceinline__ R choose(bool condition, R a, R b)
 template <class R>
 __device__ __forceinline__ complex_of<R> choose(bool condition, complex_of<R> a, complex_of<R> b) {
     return {condition ? a.re : b.re, condition ? a.im : b.im};
+}
+
+// ---- factors of tensor cores -------------------------------------------------------------------
+
+/* Both parts are rounded to the bits that count. */
+__device__ __forceinline__ split_float for_tensor_core(float a) {
+    const float high = __uint_as_float((__float_as_uint(a) + 0x1000u) & 0xffffe000u);
+    return {high, __uint_as_float(__float_as_uint(a - high) + 0x1000u)};
+}
+__device__ __forceinline__ double for_tensor_core(double a) {
+    return a;
+}
+template <class R> using tensor_factor = decltype(for_tensor_core(R{}));
+
+__device__ __forceinline__ split_float negative(split_float a) {
+    return {-a.high, -a.low};
 }
 
 // ---- pivots ------------------------------------------------------------------------------------

@@ -27,7 +27,9 @@ LAUNCH(batchlas_potrf_lpanel_8_cuda);
 CAN_RUN(batchlas_potrf_lpanel_16_cuda_can_run);
 LAUNCH(batchlas_potrf_lpanel_16_cuda);
 BUFFER_SIZE(batchlas_potrf_ltile_cuda_buffer_size); /* cuda_kernels/potrf_ltile.cu */
-LAUNCH(batchlas_potrf_ltile_cuda);
+CAN_RUN(batchlas_potrf_ltile_64_cuda_can_run);
+LAUNCH(batchlas_potrf_ltile_32_cuda);
+LAUNCH(batchlas_potrf_ltile_64_cuda);
 CAN_RUN(batchlas_potrf_tiny_host_can_run); /* offload_kernels/potrf_tiny.c */
 LAUNCH(batchlas_potrf_tiny_host);
 BUFFER_SIZE(batchlas_potrf_blocked_buffer_size); /* offload_kernels/potrf_blocked.c */

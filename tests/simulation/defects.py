@@ -310,65 +310,81 @@ DEFECTS = [
             return;
         failed"""),
 
+    # ---- tensor_tile.cuh -------------------------------------------------------------------------
+    Defect(
+        "a copy takes in a row past the matrix", "tensor_tile.cuh", "race",
+        "lane + r >= skipped && lane + r < there",
+        "lane + r >= skipped && lane + r <= there",
+        "potrf_ltile.cu"),
+    Defect(
+        "rows that no copy fills are not cleared", "tensor_tile.cuh", "never written",
+        "for (int i = there + lane; i < rows; i += warp_lanes)",
+        "for (int i = there + 1 + lane; i < rows; i += warp_lanes)",
+        "potrf_ltile.cu"),
+    Defect(
+        "Upper is stored with the other triangle", "tensor_tile.cuh", "padding",
+        "if (i - diagonal >= k)",
+        "if (i - diagonal >= k - 1)",
+        "potrf_ltile.cu"),
+    Defect(
+        "the lanes of a tile's rows take its columns in another order", "tensor_tile.cuh", "factor",
+        "staged.at[lane % 4 * 2 + e / 2]",
+        "staged.at[6 - lane % 4 * 2 + e / 2]",
+        "potrf_ltile.cu"),
+    Defect(
+        "a complex product lacks its conjugate", "tensor_tile.cuh", "info",
+        "plus_product_16x8x8(d.im, a.re, minus_b_im, d.im);",
+        "plus_product_16x8x8(d.im, a.re, b.im, d.im);",
+        "potrf_ltile.cu"),
+    Defect(
+        "a float keeps its first part alone", "device.cuh", "factor",
+        "return {high, __uint_as_float(__float_as_uint(a - high) + 0x1000u)};",
+        "return {high, 0};",
+        "potrf_ltile.cu"),
+
     # ---- potrf_ltile.cu --------------------------------------------------------------------------
     Defect(
-        "a copy takes in a row past the matrix", "potrf_ltile.cu", "race",
-        "lane + r >= skipped && lane + r < there",
-        "lane + r >= skipped && lane + r <= there"),
-    Defect(
-        "rows that no copy fills are not cleared", "potrf_ltile.cu", "never written",
-        "for (int i = there + lane; i < rows; i += warp_lanes)",
-        "for (int i = there + 1 + lane; i < rows; i += warp_lanes)"),
-    Defect(
-        "one staged panel in the place of two", "potrf_ltile.cu", "copy under way",
+        "one staged panel in the place of two", "potrf_ltile.cu", "race",
         "return shared.panels[k / panel % 2];",
         "return shared.panels[k / panel % 2 * 0];"),
     Defect(
         "the last finished panel is left out of the diagonal block", "potrf_ltile.cu", "factor",
-        """            products.add(staged(k), staged(k));""",
+        "            products.template add<0>(staged(k), staged(k), 0, order);",
         """            if (k + panel < j)
-                products.add(staged(k), staged(k));"""),
+                products.template add<0>(staged(k), staged(k), 0, order);"""),
     Defect(
         "tiles that only touch the diagonal are left out of a triangle", "potrf_ltile.cu", "factor",
-        "g + shift < 2 * (d + 1)",
-        "g + shift < 2 * d + 1"),
+        "panel * (g + shift) < tile_rows * (d + 1)",
+        "panel * (g + shift) < tile_rows * d + panel"),
     Defect(
         "columns after a panel are updated with the rows of the panel itself", "potrf_ltile.cu",
         "info",
-        "products.template go_on<first>(y, here, p + panel, order);",
-        "products.template go_on<first>(y, here, p, order);"),
-    Defect(
-        "rows are divided by the inverse of the diagonal", "potrf_ltile.cu", "factor",
-        "1 / real_part(*a.at(j + c, j + c))",
-        "real_part(*a.at(j + c, j + c))"),
-    Defect(
-        "Upper is stored with the other triangle", "potrf_ltile.cu", "padding",
-        "if (i - diagonal >= k)",
-        "if (i - diagonal >= k - 1)"),
-    Defect(
-        "a row is stored beyond the diagonal", "potrf_ltile.cu", "padding",
-        "row < order && row - p >= c",
-        "row < order && row - p >= c - 1"),
-    Defect(
-        "a row past the matrix is stored", "potrf_ltile.cu", "padding",
-        "if (!upper && row < n)",
-        "if (!upper && row <= n)"),
-    Defect(
-        "a tile's lanes take their columns in another order", "potrf_ltile.cu", "factor",
-        "own.at[k + e / 2 * 4][16 * d + e % 2 * 8 + row]",
-        "own.at[3 - k + e / 2 * 4][16 * d + e % 2 * 8 + row]"),
+        "products.template add<1>(here, here, p + panel, order);",
+        "products.template add<1>(here, here, p, order);"),
     Defect(
         "products of tiles are added", "potrf_ltile.cu", "factor",
         "difference(cell, x[d][0].at(e))",
         "sum(cell, x[d][0].at(e))"),
     Defect(
-        "tiles are updated with the rows of the panel itself", "potrf_ltile.cu", "info",
-        "add_shifted<1>(here, top, next);",
-        "add_shifted<1>(here, top, next - panel);"),
+        "a row is stored beyond the diagonal", "potrf_ltile.cu", "padding",
+        "row < order && row - p >= c",
+        "row < order && row - p >= c - 1"),
     Defect(
-        "two blocks take the same rows", "potrf_ltile.cu", "race of blocks",
-        "static_cast<int>(blockIdx.x % arguments.tiles) * its_warps + warp",
-        "warp"),
+        "rows are divided by the inverse of the diagonal", "potrf_ltile.cu", "factor",
+        "1 / real_part(*a.at(j + c, j + c))",
+        "real_part(*a.at(j + c, j + c))"),
+    Defect(
+        "a row past the matrix is stored", "potrf_ltile.cu", "padding",
+        "if (!upper && row < n)",
+        "if (!upper && row <= n)"),
+    Defect(
+        "rows below are updated with the rows of the panel itself", "potrf_ltile.cu", "info",
+        "products.template add<1>(here, top, p + panel, width);",
+        "products.template add<1>(here, top, p, width);"),
+    Defect(
+        "two warps take the same rows", "potrf_ltile.cu", "race of blocks",
+        "arguments.j + width + tile * rows,",
+        "arguments.j + width,"),
     Defect(
         "info does not count the block columns before", "potrf_ltile.cu", "info",
         "arguments.info_base + j + failed",
@@ -377,8 +393,8 @@ DEFECTS = [
         "rows of items that failed are solved", "potrf_ltile.cu", "padding",
         """    if (arguments.info[i] != 0)
         return;
-    const int warp""",
-        """    const int warp"""),
+    const int tile""",
+        """    const int tile"""),
 
     # ---- posv_rolled.cu and the solves of rolled_triangle.cuh -------------------------------------
     Defect(

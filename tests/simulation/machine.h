@@ -53,6 +53,10 @@ enum class barrier_kind { block, warp, copies, event };
  * them. */
 [[clang::convergent, clang::nomerge]] void
 multiply_in_warp(double (&d)[4], const double (&a)[4], const double (&b)[2], const double (&c)[4]);
+/* The same of floats in two parts, the high one first. */
+[[clang::convergent, clang::nomerge]] void multiply_in_warp(float (&d)[4], const float (&a)[4][2],
+                                                            const float (&b)[2][2],
+                                                            const float (&c)[4]);
 
 /* The block's one object for this tag, which nothing has written yet. */
 void *shared_memory(const void *tag, size_t bytes);
@@ -151,6 +155,16 @@ template <class T> T *forget_global(T *pointer) {
 inline void plus_product_16x8x8(double (&d)[4], const double (&a)[4], const double (&b)[2],
                                 const double (&c)[4]) {
     multiply_in_warp(d, a, b, c);
+}
+template <class Parts>
+void plus_product_16x8x8(float (&d)[4], const Parts (&a)[4], const Parts (&b)[2],
+                         const float (&c)[4]) {
+    multiply_in_warp(d,
+                     {{a[0].high, a[0].low},
+                      {a[1].high, a[1].low},
+                      {a[2].high, a[2].low},
+                      {a[3].high, a[3].low}},
+                     {{b[0].high, b[0].low}, {b[1].high, b[1].low}}, c);
 }
 
 template <class R> R rsqrt_estimate(R d) {

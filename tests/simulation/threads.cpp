@@ -601,30 +601,79 @@ unsigned lanes_where(bool so) {
     return static_cast<unsigned>(m.running->received);
 }
 
+namespace {
+
+template <class R, class Factor> struct product {
+    R *d;
+    const Factor *a, *b;
+    const R *c;
+};
+
+/* The lanes' products are made once the last of them has come: its d[e] = sum(its c[e], a(i, k) and
+ * b(j, k) for every k). */
+template <class R, class Factor, class Sum>
+void multiply(const product<R, Factor> &own, const void *code, Sum sum) {
+    meet_in_exchange(all_lanes, reinterpret_cast<uint64_t>(&own), 0, 0, code, [sum](fiber &last) {
+        const product<R, Factor> *of[lanes];
+        for_lanes(last, all_lanes, [&](fiber &f) {
+            of[index_of(f) % lanes] = reinterpret_cast<const product<R, Factor> *>(f.waits.bits);
+        });
+        for (unsigned lane = 0; lane < lanes; ++lane)
+            for (unsigned e = 0; e < 4; ++e) {
+                const unsigned row = lane / 4, column = lane % 4 * 2 + e % 2;
+                const Factor *a[8], *b[8];
+                for (unsigned k = 0; k < 8; ++k) {
+                    a[k] = &of[4 * row + k % 4]->a[k / 4 * 2 + e / 2];
+                    b[k] = &of[4 * column + k % 4]->b[k / 4];
+                }
+                of[lane]->d[e] = sum(of[lane]->c[e], a, b);
+            }
+    });
+}
+
+/* The 11 bits that a tensor core multiplies. */
+double tensor_bits(float a) {
+    uint32_t bits;
+    std::memcpy(&bits, &a, sizeof bits);
+    bits &= 0xffffe000u;
+    std::memcpy(&a, &bits, sizeof bits);
+    return a;
+}
+
+/* As tensor cores end a sum: what does not fit is cut off. */
+float cut_off(double sum) {
+    const float rounded = static_cast<float>(sum);
+    return std::abs(rounded) > std::abs(sum) ? std::nextafter(rounded, 0.0f) : rounded;
+}
+
+} // namespace
+
 void multiply_in_warp(double (&d)[4], const double (&a)[4], const double (&b)[2],
                       const double (&c)[4]) {
-    struct operands {
-        const double *a, *b, *c;
-        double *d;
-    };
-    const operands own = {a, b, c, d};
-    meet_in_exchange(all_lanes, reinterpret_cast<uint64_t>(&own), 0, 0, __builtin_return_address(0),
-                     [](fiber &last) {
-                         const operands *of[lanes];
-                         for_lanes(last, all_lanes, [&](fiber &f) {
-                             of[index_of(f) % lanes] =
-                                 reinterpret_cast<const operands *>(f.waits.bits);
-                         });
-                         for (unsigned lane = 0; lane < lanes; ++lane)
-                             for (unsigned e = 0; e < 4; ++e) {
-                                 const unsigned row = lane / 4, column = lane % 4 * 2 + e % 2;
-                                 double sum = of[lane]->c[e];
-                                 for (unsigned k = 0; k < 8; ++k)
-                                     sum = std::fma(of[4 * row + k % 4]->a[k / 4 * 2 + e / 2],
-                                                    of[4 * column + k % 4]->b[k / 4], sum);
-                                 of[lane]->d[e] = sum;
-                             }
-                     });
+    multiply(product<double, double>{d, a, b, c}, __builtin_return_address(0),
+             [](double sum, const double *const(&a)[8], const double *const(&b)[8]) {
+                 for (int k = 0; k < 8; ++k)
+                     sum = std::fma(*a[k], *b[k], sum);
+                 return sum;
+             });
+}
+
+void multiply_in_warp(float (&d)[4], const float (&a)[4][2], const float (&b)[2][2],
+                      const float (&c)[4]) {
+    using parts = float[2];
+    multiply(product<float, parts>{d, a, b, c}, __builtin_return_address(0),
+             [](float c, const parts *const(&a)[8], const parts *const(&b)[8]) {
+                 float products = 0;
+                 const auto add = [&](int of_a, int of_b) {
+                     for (int k = 0; k < 8; ++k)
+                         products = cut_off(products + tensor_bits((*a[k])[of_a]) *
+                                                           tensor_bits((*b[k])[of_b]));
+                 };
+                 add(1, 0);
+                 add(0, 1);
+                 add(0, 0);
+                 return c + products;
+             });
 }
 
 bool allow_dynamic_shared(const void *kernel, size_t bytes) {

@@ -35,6 +35,11 @@ inline unsigned __float_as_uint(float a) {
     std::memcpy(&bits, &a, sizeof bits);
     return bits;
 }
+inline float __uint_as_float(unsigned bits) {
+    float a;
+    std::memcpy(&a, &bits, sizeof a);
+    return a;
+}
 inline int __double2hiint(double a) {
     long long bits;
     std::memcpy(&bits, &a, sizeof bits);
