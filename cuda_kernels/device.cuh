@@ -380,10 +380,11 @@ __device__ __forceinline__ complex_of<R> choose(bool condition, complex_of<R> a,
 
 // ---- factors of tensor cores -------------------------------------------------------------------
 
-/* Both parts are rounded to the bits that count. */
+/* The high part is rounded, and tensor cores cut the low one off. A NaN of nothing but ones, which
+ * the GPU makes, loses its high part by that and is one in the low. */
 __device__ __forceinline__ split_float for_tensor_core(float a) {
     const float high = __uint_as_float((__float_as_uint(a) + 0x1000u) & 0xffffe000u);
-    return {high, __uint_as_float(__float_as_uint(a - high) + 0x1000u)};
+    return {high, a - high};
 }
 __device__ __forceinline__ double for_tensor_core(double a) {
     return a;

@@ -342,8 +342,11 @@ static void solve_large(const float *matrix, routine_t routine) {
         device_put(sides, host, LARGE_ORDER * sizeof *host);
         suite_case("%s, n %d", family_name(line, TYPE_S), LARGE_ORDER);
         family_pin(line);
-        suite_expect_success(call(suite_handle(), &c), suite_handle());
+        const batchlas_status_t status = call(suite_handle(), &c);
+        const bool ran = family_ran(line, TYPE_S, LARGE_ORDER, status, suite_handle());
         family_unpin(line);
+        if (!ran)
+            continue;
         device_get(host, sides, LARGE_ORDER * sizeof *host);
         for (int i = 0; i < LARGE_ORDER; ++i)
             if (host[i] != (float)(i % 97 + 1) / (routine == TRSM ? 2.0f : 4.0f))
