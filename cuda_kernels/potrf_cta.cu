@@ -182,11 +182,19 @@ template <class T, int panel, int warps, int rows, bool upper> struct matrix_on_
         }
     }
 
-    /* The panel that begins at column j, for a thread whose rows before `first` lie above it; the
-     * 1-based column that failed, or 0. */
-    template <int first> __device__ __forceinline__ int factor_panel(granule<T> *here, int j) {
+    /* Whether the thread's warp has the diagonal of the panel that begins at column j, in the rows
+     * of which `first` is the thread's. */
+    template <int first> __device__ __forceinline__ static bool holds_diagonal(int j) {
+        const int own_row = static_cast<int>(threadIdx.x) + threads * first - j;
+        return warps == 1 || own_row - static_cast<int>(threadIdx.x) % warp_lanes <= 0;
+    }
+
+    /* The panel that begins at column j, for a thread whose rows before `first` lie above it, until
+     * its diagonal block is finished; and the rest of it. */
+    template <int first>
+    __device__ __forceinline__ void begin_panel(T (&x)[rows][panel], const granule<T> *here,
+                                                int j) {
         const int own = static_cast<int>(threadIdx.x);
-        T x[rows][panel];
 #pragma unroll
         for (int r = first; r < rows; ++r) {
             const int row = own + threads * r;
@@ -209,25 +217,14 @@ template <class T, int panel, int warps, int rows, bool upper> struct matrix_on_
             fetch(j + panel);
         update_panel<first>(x, j);
 
-        const int own_row = own + threads * first - j;
-        const bool holds_diagonal = warps == 1 || own_row - own % warp_lanes <= 0;
-        if (holds_diagonal)
-            factor_diagonal<first>(x, j, own_row, *diagonal);
-        block_barrier<warps>();
-        if (diagonal->failed)
-            return diagonal->failed;
-        if (!holds_diagonal)
+        if (holds_diagonal<first>(j))
+            factor_diagonal<first>(x, j, own + threads * first - j, *diagonal);
+    }
+    template <int first>
+    __device__ __forceinline__ void end_panel(T (&x)[rows][panel], granule<T> *here, int j) const {
+        if (!holds_diagonal<first>(j))
             solve_rows<first>(x, *diagonal);
         store<first>(here, j, x);
-        return 0;
-    }
-
-    template <int first = 0>
-    __device__ __forceinline__ int factor_panel_from(granule<T> *here, int j, int above) {
-        if constexpr (first + 1 < rows)
-            if (above > first)
-                return factor_panel_from<first + 1>(here, j, above);
-        return factor_panel<first>(here, j);
     }
 
     /* Upper is the lower triangle of the conjugate transpose. These two walk it along the item's
@@ -295,13 +292,16 @@ __global__ void __launch_bounds__(warps *warp_lanes, blocks) factor(cta_argument
 #pragma unroll
         for (int r = 0; r < rows; ++r)
             above += thread / warp_lanes * warp_lanes + matrix::threads * r + warp_lanes <= j;
-        if (above < rows) {
-            failed = a.factor_panel_from(here, j, above);
-        } else {
-            block_barrier<warps>();
-            failed = diagonal.failed;
-        }
-        failed = failed ? j + failed : 0;
+        T x[rows][panel];
+        from_first_row<rows>(
+            above, [&](auto first) { a.template begin_panel<decltype(first)::value>(x, here, j); });
+        block_barrier<warps>();
+        if (diagonal.failed)
+            failed = j + diagonal.failed;
+        else
+            from_first_row<rows>(above, [&](auto first) {
+                a.template end_panel<decltype(first)::value>(x, here, j);
+            });
         block_barrier<warps>();
         if (upper && failed == 0)
             a.store_upper(here, j);

@@ -129,20 +129,24 @@ template <class T, int panel, int rows, bool upper> struct left_looking {
         }
     }
 
-    /* The panel that begins at column j; the 1-based column that failed, or 0. Rows before `first`
-     * lie above it. */
-    template <int first> __device__ __forceinline__ void factor_panel(int j) const {
-        T x[rows][panel];
+    /* Whether the own warp has the diagonal of the panel that begins at column j, in the rows of
+     * which `first` is the own one. */
+    template <int first> __device__ __forceinline__ bool holds_diagonal(int j) const {
+        return own + threads * first - j - own % warp_lanes <= 0;
+    }
+
+    /* The panel that begins at column j until its diagonal block is finished, and the rest of it.
+     * Rows before `first` lie above it. */
+    template <int first>
+    __device__ __forceinline__ void begin_panel(T (&x)[rows][panel], int j) const {
         load_panel(x, j);
         update_panel<first>(x, j);
-        const int own_row = own + threads * first - j;
-        const bool holds_diagonal = own_row - own % warp_lanes <= 0;
-        if (holds_diagonal)
-            factor_diagonal<first>(x, j, own_row, *diagonal);
-        block_barrier();
-        if (diagonal->failed)
-            return;
-        if (!holds_diagonal)
+        if (holds_diagonal<first>(j))
+            factor_diagonal<first>(x, j, own + threads * first - j, *diagonal);
+    }
+    template <int first>
+    __device__ __forceinline__ void end_panel(T (&x)[rows][panel], int j) const {
+        if (!holds_diagonal<first>(j))
             solve_rows<first>(x, *diagonal);
         store_panel(x, j);
     }
@@ -165,14 +169,19 @@ __global__ void __launch_bounds__(most_threads) factor(lpanel_arguments argument
     for (int j = 0; j < a.n && failed == 0; j += panel) {
         a.load_pivots(j);
         block_barrier();
-        const int last_of_warp = thread / warp_lanes * warp_lanes + warp_lanes - 1;
-        if (last_of_warp >= j)
-            a.template factor_panel<0>(j);
-        else if (rows > 1 && last_of_warp + a.threads >= j)
-            a.template factor_panel<rows - 1>(j);
+        int above = 0; // how many of the own rows lie, with their whole warp, above the panel
+#pragma unroll
+        for (int r = 0; r < rows; ++r)
+            above += thread / warp_lanes * warp_lanes + a.threads * r + warp_lanes <= j;
+        T x[rows][panel];
+        from_first_row<rows>(
+            above, [&](auto first) { a.template begin_panel<decltype(first)::value>(x, j); });
+        block_barrier();
+        if (diagonal.failed)
+            failed = j + diagonal.failed;
         else
-            block_barrier();
-        failed = diagonal.failed ? j + diagonal.failed : 0;
+            from_first_row<rows>(
+                above, [&](auto first) { a.template end_panel<decltype(first)::value>(x, j); });
         block_barrier();
     }
     if (thread == 0 && arguments.info && (failed || arguments.info_base == 0))

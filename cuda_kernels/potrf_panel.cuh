@@ -8,6 +8,8 @@
 
 #include "device.cuh"
 
+#include <type_traits>
+
 namespace batchlas_device {
 
 /* The factor's diagonal block as its warp finishes it, column by column: what all rows below need.
@@ -17,6 +19,19 @@ template <class T, int panel> struct alignas(16) diagonal_block {
     real_of<T> inverse[panel];
     int failed; // the 1-based column whose pivot was not positive, or 0
 };
+
+/* work(first) for the first of a thread's rows that does not lie above the panel, as a constant;
+ * `above` rows do, each with its whole warp. The barrier between a panel's two halves stands
+ * outside, once for all threads. */
+template <int rows, int first = 0, class Work>
+__device__ __forceinline__ void from_first_row(int above, Work work) {
+    if constexpr (first < rows) {
+        if (above > first)
+            from_first_row<rows, first + 1>(above, work);
+        else
+            work(std::integral_constant<int, first>{});
+    }
+}
 
 /* What stands beyond the matrix, where its order is not a whole number of panels. */
 template <class T> __device__ __forceinline__ T identity_at(int row, int column) {

@@ -260,13 +260,14 @@ DEFECTS = [
         "if (column < n && row < n)"),
     Defect(
         "info does not count the panels before", "potrf_cta.cu", "info",
-        "failed = failed ? j + failed : 0;",
-        ""),
+        "failed = j + diagonal.failed;",
+        "failed = diagonal.failed;"),
     Defect(
         "a warp above the panel returns early", "potrf_cta.cu", "divergence",
-        """            block_barrier<warps>();
-            failed = diagonal.failed;""",
-        "            return;"),
+        "        T x[rows][panel];",
+        """        if (above == rows)
+            return;
+        T x[rows][panel];"""),
 
     # ---- potrf_lpanel.cu -------------------------------------------------------------------------
     Defect(
@@ -299,16 +300,14 @@ DEFECTS = [
         "if (row < j || row > n)"),
     Defect(
         "info does not count the panels before", "potrf_lpanel.cu", "info",
-        "failed = diagonal.failed ? j + diagonal.failed : 0;",
+        "failed = j + diagonal.failed;",
         "failed = diagonal.failed;"),
     Defect(
         "a warp above the panel returns early", "potrf_lpanel.cu", "divergence",
-        """        else
-            block_barrier();
-        failed""",
-        """        else
+        "        T x[rows][panel];",
+        """        if (above == rows)
             return;
-        failed"""),
+        T x[rows][panel];"""),
 
     # ---- tensor_tile.cuh -------------------------------------------------------------------------
     Defect(

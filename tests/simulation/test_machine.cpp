@@ -73,6 +73,14 @@ __global__ void waits_in_one_branch(int *out) {
     out[threadIdx.x] = 1;
 }
 
+__global__ void waits_in_two_places(int *out) {
+    if (threadIdx.x < 32)
+        block_barrier();
+    else
+        block_barrier();
+    out[threadIdx.x] = 1;
+}
+
 __global__ void returns_before_the_others(int *out) {
     if (threadIdx.x == 5)
         return;
@@ -281,6 +289,7 @@ const fault_case faults[] = {
     {CASE(has_a_barrier_too_narrow), 0, "race", {"shared memory", "read by", "write by"}},
     {CASE(writes_what_is_still_read), 0, "race", {"shared memory", "write by", "read by"}},
     {CASE(waits_in_one_branch), 0, "divergence", {"40 at a block barrier", "24 returned"}},
+    {CASE(waits_in_two_places), 0, "divergence", {"a block barrier", "thread 0 of the block"}},
     {CASE(returns_before_the_others), 0, "divergence", {"a warp barrier", "thread 5"}},
     {CASE(shuffles_in_two_places), 0, "divergence", {"a shuffle"}},
     {CASE(asks_an_absent_lane), 0, "divergence", {"lane 20"}},

@@ -77,6 +77,7 @@ struct machine {
     jmp_buf scheduler;
     bool abandoned = false;
     unsigned at_block_barrier = 0;
+    const fiber *first_at_block_barrier = nullptr;
 
     // Clocks. The lanes of a warp share what they have seen, unless they differ.
     uint32_t now[most_threads];
@@ -362,6 +363,13 @@ void wait_for_block(source_line where) {
                   describe(self.waits).c_str(), index_of(other), describe(other.waits).c_str());
     }
     warp.waiting |= lane_bit(self);
+    /* The hardware counts arrivals alone; CUDA C++ wants one call for the whole block. */
+    if (m.at_block_barrier == 0)
+        m.first_at_block_barrier = &self;
+    else if (!is_same_call(m.first_at_block_barrier->waits, self.waits))
+        fault("divergence", {}, "%s, while thread %u of the block is at %s",
+              describe(self.waits).c_str(), index_of(*m.first_at_block_barrier),
+              describe(m.first_at_block_barrier->waits).c_str());
     if (++m.at_block_barrier < m.threads) {
         leave();
         return;
