@@ -32,11 +32,11 @@ enum { HOST_TILE_COLUMNS = 256, HOST_TILE_MIN_COLUMNS = 32 };
 /* Order of the tiles of a large item that the host's BLAS is called for, one thread each. */
 enum { VENDOR_TILE = 256 };
 
-/* Panel width of the blocked potrf, by scalar_type_t; on the host no wider than a leaf can be, which
- * is potrf `tiny` there: 32 was the best of 8, 16, 24 and 32 for d and z at n = 64, 128, 256 and
- * 512: 25.5 Gflop/s against 15.8, 22.0 and 24.2 for d at n = 512 on one core of an EPYC (Zen 4). On
- * an H200 n = 2,048, 32 items, took 5.61, 4.47 and 4.49 ms (s), 8.10, 5.73 and 5.14 (d), 12.1, 11.0
- * and 10.9 (c), 18.7, 14.1 and 12.8 (z) with 32, 64 and 128. */
+/* Panel width of the blocked potrf, by scalar_type_t; on the host no wider than a leaf can be,
+ * which is potrf `tiny` there: 32 was the best of 8, 16, 24 and 32 for d and z at n = 64, 128, 256
+ * and 512: 25.5 Gflop/s against 15.8, 22.0 and 24.2 for d at n = 512 on one core of an EPYC (Zen
+ * 4). On an H200 n = 2,048, 32 items, took 5.61, 4.47 and 4.49 ms (s), 8.10, 5.73 and 5.14
+ * (d), 12.1, 11.0 and 10.9 (c), 18.7, 14.1 and 12.8 (z) with 32, 64 and 128. */
 static const int potrf_nb_gpu[4] = {128, 128, 128, 128};
 static const int potrf_nb_host[4] = {32, 32, 32, 32};
 
