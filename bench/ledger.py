@@ -32,19 +32,33 @@ class Measurement(NamedTuple):
     arms: dict  # by arm: status, chosen, ms, min_ms, rel_sd, wall_ms, repetitions, residual
 
     def families(self):
-        """Steady and right times by the family that ran."""
-        return {arm["chosen"]: arm for name, arm in self.arms.items()
-                if arm["status"] == "ok" and name == arm["chosen"]}
+        """Right times by the family that ran: the steady ones, and one that wins all the same."""
+        return {name: arm for name, arm in self.all_families().items()
+                if arm["status"] == "ok" or wins_unsteadily(self.arms, name)}
+
+    def all_families(self):
+        """The unsteady ones too."""
+        return {name: arm for name, arm in self.arms.items()
+                if arm["status"] in TIMED and name == arm["chosen"]}
 
     def has_clear_winner(self):
-        """Whether no unsteady arm can be faster than the fastest steady one."""
+        """Whether no unsteady arm but one that wins all the same can be faster than the fastest
+        steady one."""
         return has_clear_winner(self.arms)
+
+
+def wins_unsteadily(arms, name):
+    """Whether the arm's times spread, but lie below what any other arm took at its best."""
+    arm = arms[name]
+    others = [other for key, other in arms.items() if key != name and other["status"] in TIMED]
+    return (arm["status"] == "bad" and bool(others)
+            and arm["ms"] * (1 + 2 * arm["rel_sd"]) < min(other["min_ms"] for other in others))
 
 
 def has_clear_winner(arms):
     best = min((arm["ms"] for arm in arms.values() if arm["status"] == "ok"), default=0.0)
-    return best > 0 and all(arm["min_ms"] > best for arm in arms.values()
-                            if arm["status"] == "bad")
+    return best > 0 and all(arm["min_ms"] > best or wins_unsteadily(arms, name)
+                            for name, arm in arms.items() if arm["status"] == "bad")
 
 
 def setup_id(setup):

@@ -65,7 +65,7 @@ def rows_of(measurements):
 def is_served(row, measurement, kept):
     """Whether the nearest of the rows kept chooses well enough for what this row measured."""
     nearest = tables.nearest(kept, row)
-    families = measurement.families()
+    families = measurement.all_families()  # an unsteady one would be chosen too
     choice = nearest and next((f for f in nearest.families if f in families), None)
     return bool(choice) and families[choice]["ms"] <= (1 + TIE) * families[row.families[0]]["ms"]
 

@@ -347,6 +347,11 @@ class Sweeps(InFolder):
         row, = self.rows((CELL, steady), (CELL, unclear))
         self.assertEqual((row.families, row.source), (("tiny", "blocked"), "ledger:2"))
 
+    def test_an_unsteady_time_below_all_others_counts(self):
+        others = {"blocked": timed(4.0, "blocked"), "vendor": timed(9.0, "vendor", "bad", 0.3)}
+        row, = self.rows((CELL, {"tiny": timed(2.0, "tiny", "bad", 0.3), **others}))
+        self.assertEqual(row.families, ("tiny", "blocked"))
+
     def test_the_last_measurement_of_a_cell_counts(self):
         row, = self.rows((CELL, {"tiny": timed(1.0, "tiny"), "vendor": timed(2.0, "vendor")}),
                          (CELL, {"tiny": timed(3.0, "tiny"), "vendor": timed(2.0, "vendor")}))
@@ -380,6 +385,12 @@ class Sweeps(InFolder):
         run("bench/sweep_to_table", self.path("potrf.host.jsonl"), "--out", self.folder,
             "--all-rows")
         self.assertEqual(len(tables.read(self.path("potrf.host.txt"), "potrf")), len(entries))
+
+    def test_a_row_is_kept_where_the_nearest_would_choose_an_unsteady_family(self):
+        near = {"tiny": timed(1.0, "tiny"), "blocked": timed(2.0, "blocked")}
+        here = {"tiny": timed(9.0, "tiny", "bad", 0.3), "blocked": timed(2.0, "blocked")}
+        rows = self.rows((CELL, near), (CELL._replace(n=CELL.n + 1), here))
+        self.assertEqual([row.families[0] for row in rows], ["tiny", "blocked"])
 
     def test_other_devices_are_refused(self):
         book = ledger.Ledger(self.path("potrf.sm_90.jsonl"), {"device": "sm_80"})
