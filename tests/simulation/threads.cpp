@@ -352,24 +352,23 @@ bool is_warp_complete(fiber &self) {
     return (mask & ~warp.waiting) == 0;
 }
 
+static void expect_same_call(const fiber &self, const fiber &other, const char *of) {
+    if (!is_same_call(other.waits, self.waits))
+        fault("divergence", {}, "%s, while thread %u of the %s is at %s",
+              describe(self.waits).c_str(), index_of(other), of, describe(other.waits).c_str());
+}
+
 void wait_for_block(source_line where) {
     fiber &self = *m.running;
     warp_state &warp = warp_of(self);
     wait_as({reason::block_barrier, where, nullptr, 0, 0, 0, 0});
-    if (warp.waiting) {
-        const fiber &other = first_lane(self, warp.waiting);
-        if (!is_same_call(other.waits, self.waits))
-            fault("divergence", {}, "%s, while thread %u of the warp is at %s",
-                  describe(self.waits).c_str(), index_of(other), describe(other.waits).c_str());
-    }
+    if (warp.waiting)
+        expect_same_call(self, first_lane(self, warp.waiting), "warp");
     warp.waiting |= lane_bit(self);
     /* The hardware counts arrivals alone; CUDA C++ wants one call for the whole block. */
     if (m.at_block_barrier == 0)
         m.first_at_block_barrier = &self;
-    else if (!is_same_call(m.first_at_block_barrier->waits, self.waits))
-        fault("divergence", {}, "%s, while thread %u of the block is at %s",
-              describe(self.waits).c_str(), index_of(*m.first_at_block_barrier),
-              describe(m.first_at_block_barrier->waits).c_str());
+    expect_same_call(self, *m.first_at_block_barrier, "block");
     if (++m.at_block_barrier < m.threads) {
         leave();
         return;
