@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#define _GNU_SOURCE /* program_invocation_short_name */
 #include "arms.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,8 +105,8 @@ void arms_warn_of_environment(void) {
         pin_variable((op_t)op, variable, sizeof variable);
         const char *pin = getenv(variable);
         if (pin && *pin)
-            fprintf(stderr, "factor_bench: %s=%s is set aside: each arm brings its own pins\n",
-                    variable, pin);
+            fprintf(stderr, "%s: %s=%s is set aside: each arm brings its own pins\n",
+                    program_invocation_short_name, variable, pin);
     }
 }
 

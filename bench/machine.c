@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#define _GNU_SOURCE /* RTLD_DEFAULT */
+#define _GNU_SOURCE /* RTLD_DEFAULT, program_invocation_short_name */
 #include "machine.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,10 +66,13 @@ static void host_copy(char *to, const char *from, size_t bytes) {
 /* ---- the device ---------------------------------------------------------------------------- */
 
 #if BATCHLAS_HAVE_GPU
+int bench_launch_empty_kernel(void *stream); /* empty_kernel.cu */
+
 static bool cuda(cudaError_t error, const char *doing) {
     if (error == cudaSuccess)
         return true;
-    fprintf(stderr, "factor_bench: %s: %s\n", doing, cudaGetErrorString(error));
+    fprintf(stderr, "%s: %s: %s\n", program_invocation_short_name, doing,
+            cudaGetErrorString(error));
     return false;
 }
 
@@ -78,8 +82,8 @@ static bool open_gpu(machine_t *machine) {
      */
     omp_target_free(omp_target_alloc(1, machine->device), machine->device);
     if (machine->device >= omp_get_num_devices()) {
-        fprintf(stderr, "factor_bench: --device %d: there are %d devices\n", machine->device,
-                omp_get_num_devices());
+        fprintf(stderr, "%s: --device %d: there are %d devices\n", program_invocation_short_name,
+                machine->device, omp_get_num_devices());
         return false;
     }
     if (!cuda(cudaSetDevice(machine->device), "cudaSetDevice") ||
@@ -102,7 +106,8 @@ static bool open_gpu(machine_t *machine) {
 }
 #else
 static bool open_gpu(machine_t *machine) {
-    fprintf(stderr, "factor_bench: --device %d: this build has no GPU support\n", machine->device);
+    fprintf(stderr, "%s: --device %d: this build has no GPU support\n",
+            program_invocation_short_name, machine->device);
     return false;
 }
 #endif
@@ -141,7 +146,7 @@ bool machine_handle(const machine_t *machine, batchlas_handle_t *h) {
     if (batchlas_create_from_stream(h, machine->device, machine->stream) == BATCHLAS_SUCCESS &&
         batchlas_set_nowait(*h, 1) == BATCHLAS_SUCCESS)
         return true;
-    fprintf(stderr, "factor_bench: %s\n", batchlas_last_error(*h));
+    fprintf(stderr, "%s: %s\n", program_invocation_short_name, batchlas_last_error(*h));
     return false;
 }
 
@@ -167,7 +172,8 @@ void *machine_alloc(const machine_t *machine, size_t bytes) {
     (void)machine;
     memory = aligned_alloc(ALIGNMENT, (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
     if (!memory)
-        fprintf(stderr, "factor_bench: %zu bytes could not be allocated\n", bytes);
+        fprintf(stderr, "%s: %zu bytes could not be allocated\n", program_invocation_short_name,
+                bytes);
     return memory;
 }
 
@@ -210,6 +216,28 @@ bool machine_synchronise(const machine_t *machine) {
 #endif
     (void)machine;
     return true;
+}
+
+bool machine_spin(const machine_t *machine) {
+#if BATCHLAS_HAVE_GPU
+    if (machine->is_gpu) {
+        cudaError_t error = cudaErrorNotReady;
+        while (error == cudaErrorNotReady)
+            error = cudaStreamQuery(machine->stream);
+        return cuda(error, "cudaStreamQuery");
+    }
+#endif
+    (void)machine;
+    return true;
+}
+
+bool machine_launch_nothing(const machine_t *machine) {
+#if BATCHLAS_HAVE_GPU
+    if (machine->is_gpu)
+        return cuda((cudaError_t)bench_launch_empty_kernel(machine->stream), "a launch");
+#endif
+    (void)machine;
+    return false;
 }
 
 /* ---- time ---------------------------------------------------------------------------------- */

@@ -40,6 +40,10 @@ void machine_free(const machine_t *machine, void *memory);
 bool machine_copy(const machine_t *machine, void *to, const void *from, size_t bytes);
 bool machine_fill(const machine_t *machine, void *to, int byte, size_t bytes);
 bool machine_synchronise(const machine_t *machine);
+/* The same without sleeping. */
+bool machine_spin(const machine_t *machine);
+/* Enqueues an empty kernel on a GPU's stream. */
+bool machine_launch_nothing(const machine_t *machine);
 
 /* One timed span: host wall clock, and the device's clock where there is one. */
 typedef struct {

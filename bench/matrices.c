@@ -134,3 +134,31 @@ bool matrices_restore(const machine_t *machine, const cell_t *cell, const matric
             return false;
     return machine_fill(machine, matrices->info, 0x55, (size_t)cell->batch * sizeof(int));
 }
+
+/* ---- comparison ---------------------------------------------------------------------------- */
+
+static int64_t differing_bytes(const machine_t *machine, const void *left, const void *right,
+                               size_t bytes) {
+    const unsigned char *const a = left;
+    const unsigned char *const b = right;
+    const int64_t size = (int64_t)bytes;
+    int64_t count = 0;
+#pragma omp target teams distribute parallel for is_device_ptr(a, b) device(machine->device)       \
+    map(tofrom : count) reduction(+ : count)
+    for (int64_t i = 0; i < size; ++i)
+        count += a[i] != b[i];
+    return count;
+}
+
+int64_t matrices_differing_bytes(const machine_t *machine, const cell_t *cell,
+                                 const matrices_t *left, const matrices_t *right) {
+    int64_t count = 0;
+    if (op_writes_info(cell->op))
+        count +=
+            differing_bytes(machine, left->info, right->info, (size_t)cell->batch * sizeof(int));
+    for (int i = 0; i < cell->operand_count; ++i)
+        if (cell->operands[i].written)
+            count +=
+                differing_bytes(machine, left->work[i], right->work[i], operand_bytes(cell, i));
+    return count;
+}

@@ -22,4 +22,8 @@ void matrices_free(const machine_t *machine, matrices_t *matrices);
 /* Puts the written operands back, and garbage into info. */
 bool matrices_restore(const machine_t *machine, const cell_t *cell, const matrices_t *matrices);
 
+/* Bytes in which what calls wrote differs: the written operands and, where there is one, info. */
+int64_t matrices_differing_bytes(const machine_t *machine, const cell_t *cell,
+                                 const matrices_t *left, const matrices_t *right);
+
 #endif

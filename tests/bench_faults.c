@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Stands between factor_bench and the library's dpotrf, and plants the fault that BENCH_FAULT
- * names: the instrument has to notice each of them. Linked with --wrap=batchlas_dpotrf. */
+/* Stands between the bench's programs and the library's dpotrf, and plants the fault that
+ * BENCH_FAULT names: the instrument has to notice each of them. Linked with --wrap=batchlas_dpotrf.
+ */
 #include <batchlas/batchlas.h>
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -42,6 +44,11 @@ batchlas_status_t __wrap_batchlas_dpotrf(batchlas_handle_t h, batchlas_uplo_t up
     /* Right at first, so that only a check of what was timed can see it. */
     if (!strcmp(fault, "wrong later") && calls > 3)
         A[item * stride_a] *= 1.0 + 1e-9;
+    if (!strcmp(fault, "wrong much later") && calls > 100)
+        A[item * stride_a] *= 1.0 + 1e-9;
+    /* What no check of the result can see. */
+    if (!strcmp(fault, "another bit") && calls % 5 == 0)
+        A[item * stride_a] = nextafter(A[item * stride_a], 0.0);
     if (!strcmp(fault, "wrong info"))
         info[item] = n;
     if (!strcmp(fault, "slow repetition") && calls % 5 == 0)

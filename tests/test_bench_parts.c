@@ -3,6 +3,7 @@
  * right, a slow repetition for steady, a list of arms for another, or the wrong floor. */
 #include "../bench/arms.h"
 #include "../bench/check.h"
+#include "../bench/cost.h"
 #include "../bench/floors.h"
 #include "../bench/matrices.h"
 #include "../bench/measure.h"
@@ -148,6 +149,30 @@ static void a_slow_repetition_is_seen(void **state) {
 
     double pair[] = {3.0, 1.0};
     assert_true(fabs(summarise(pair, 2).median - 2.0) < 1e-12);
+}
+
+static void nine_tenths_of_the_samples_lie_in_the_spread(void **state) {
+    (void)state;
+    double samples[40];
+    for (int i = 0; i < 40; ++i)
+        samples[i] = (double)(i * 7 % 40 + 1); /* 1 to 40 out of order */
+    const spread_t spread = spread_of(samples, 40);
+    assert_true(fabs(spread.low - 2.0) < 1e-12);
+    assert_true(fabs(spread.median - 20.5) < 1e-12);
+    assert_true(fabs(spread.high - 38.0) < 1e-12);
+
+    double one[] = {3.0};
+    const spread_t alone = spread_of(one, 1);
+    assert_true(alone.low == alone.median && alone.high == alone.median);
+}
+
+/* A call of 30 us, 20 of them on the device, where an empty kernel takes 9 and 2: 3 us over. */
+static void what_a_call_costs_over_a_launch(void **state) {
+    (void)state;
+    const call_cost_t call = {.waiting = {.median = 30.0}, .device = {.median = 20.0}};
+    const launch_cost_t launch = {
+        .spun = {.median = 9.0}, .slept = {.median = 25.0}, .device = {.median = 2.0}};
+    assert_true(fabs(cost_over_launch(&call, &launch) - 3.0) < 1e-12);
 }
 
 /* ---- floors -------------------------------------------------------------------------------- */
@@ -369,6 +394,33 @@ static void results_that_were_never_computed_are_wrong(void **state) {
     }
 }
 
+/* Exact, where a check of the residual is not; what calls only read does not count. */
+static void every_byte_that_differs_is_counted(void **state) {
+    (void)state;
+    const cell_t cell = make_cell(OP_POSV, 'd', BATCHLAS_LOWER, "-", 5, 2, 7, 1);
+    trial_t left = begin_trial(cell);
+    trial_t right = begin_trial(cell);
+    assert_int_equal(
+        matrices_differing_bytes(&left.machine, &cell, &left.matrices, &right.matrices), 0);
+    ((unsigned char *)left.matrices.work[0])[11] ^= 1;
+    ((unsigned char *)left.matrices.work[1])[7 * 12 * 8 - 1] ^= 0x80;
+    left.matrices.info[6] = 0;
+    assert_int_equal(
+        matrices_differing_bytes(&left.machine, &cell, &left.matrices, &right.matrices), 2 + 4);
+    end_trial(&left);
+    end_trial(&right);
+
+    const cell_t solve = make_cell(OP_POTRS, 'd', BATCHLAS_LOWER, "-", 5, 2, 7, 1);
+    left = begin_trial(solve);
+    right = begin_trial(solve);
+    ((unsigned char *)left.matrices.work[0])[11] ^= 1;
+    left.matrices.info[6] = 0;
+    assert_int_equal(
+        matrices_differing_bytes(&left.machine, &solve, &left.matrices, &right.matrices), 0);
+    end_trial(&left);
+    end_trial(&right);
+}
+
 /* ---- the command line ---------------------------------------------------------------------- */
 
 static bool understood(int count, const char *const *words) {
@@ -408,11 +460,14 @@ int main(void) {
         cmocka_unit_test(another_family_is_not_what_was_pinned),
         cmocka_unit_test(what_ran_is_read_back),
         cmocka_unit_test(a_slow_repetition_is_seen),
+        cmocka_unit_test(nine_tenths_of_the_samples_lie_in_the_spread),
+        cmocka_unit_test(what_a_call_costs_over_a_launch),
         cmocka_unit_test(the_memory_floor_counts_every_sector_once),
         cmocka_unit_test(the_memory_floor_is_the_published_one),
         cmocka_unit_test(the_operations_are_those_of_the_loops),
         cmocka_unit_test(a_wrong_element_of_one_item_is_found),
         cmocka_unit_test(results_that_were_never_computed_are_wrong),
+        cmocka_unit_test(every_byte_that_differs_is_counted),
         cmocka_unit_test(a_bad_command_line_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

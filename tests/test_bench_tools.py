@@ -220,6 +220,68 @@ class Faults(InFolder):
         self.assertEqual(len({measurement.cell for measurement in found}), 9)
 
 
+@unittest.skipUnless(FAULTS, "FACTOR_BENCH_FAULTS is not set")
+class Costs(InFolder):
+    """call_cost on the host, with a fault planted beneath it."""
+
+    def cost(self, *words, fault=""):
+        rows = self.path("rows.csv")
+        done = subprocess.run(
+            [os.path.join(FAULTS, "call_cost"), "--device", "host", "--reps", "60", "--rounds",
+             "3", "--calls", "2", "--overlap", "48,4", "--csv", rows, *words],
+            capture_output=True, text=True, check=False, env={**os.environ, "BENCH_FAULT": fault})
+        found = []
+        if os.path.exists(rows):
+            with open(rows, encoding="utf-8", newline="") as file:
+                found = list(csv.DictReader(file))
+        return done, found
+
+    def test_every_call_is_timed(self):
+        done, rows = self.cost()
+        self.assertEqual(done.returncode, 0, done.stderr)
+        names = [(row["op"], row["type"], int(row["n"]), int(row["batch"]), row["measured"])
+                 for row in rows]
+        expected = [(op, type_, n, batch, measured)
+                    for op in ("potrf", "potrs", "posv") for type_ in "sd" for n in (8, 32)
+                    for batch in (1, 64) for measured in ("waiting", "enqueue")]
+        expected += [("potrf", "d", 48, 4, "one_handle"), ("potrf", "d", 48, 4, "two_handles")]
+        self.assertEqual(names, expected)
+        for row in rows:
+            self.assertGreater(float(row["p5_us"]), 0)
+            self.assertLessEqual(float(row["p5_us"]), float(row["median_us"]))
+            self.assertLessEqual(float(row["median_us"]), float(row["p95_us"]))
+            self.assertEqual((row["calls"], row["repetitions"]),
+                             ("4", "3") if "handle" in row["measured"] else ("1", "60"))
+        self.assertIn("equal bit for bit", done.stdout)
+
+    def test_a_wrong_call_has_no_time(self):
+        """The first one; and the last, of the problem in which the fault begins."""
+        for fault in ("wrong element", "wrong much later"):
+            with self.subTest(fault):
+                done, rows = self.cost(fault=fault)
+                self.assertEqual(done.returncode, 1)
+                timed_cells = [(row["op"], row["type"], row["n"], row["batch"]) for row in rows]
+                for batch, item in (("1", 0), ("64", 32)):
+                    self.assertIn(f"wrong: potrf d lower n=8 batch={batch}: 1 items wrong "
+                                  f"(first {item})", done.stderr)
+                    self.assertNotIn(("potrf", "d", "8", batch), timed_cells)
+                os.remove(self.path("rows.csv"))
+
+    def test_results_of_two_handles_that_differ_in_a_bit_are_found(self):
+        done, rows = self.cost(fault="another bit")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"potrf d lower n=48 batch=4: \d+ bytes differ")
+        self.assertNotIn("two_handles", [row["measured"] for row in rows])
+
+    def test_a_bad_command_line_is_refused(self):
+        for words in (("--reps", "0"), ("--reps", "1e3"), ("--overlap", "48"), ("--calls",),
+                      ("--overlap", "48,x"), ("--unheard", "1"), ("--device", "-1")):
+            with self.subTest(words):
+                done, rows = self.cost(*words)
+                self.assertEqual((done.returncode, rows), (2, []))
+                self.assertIn(words[0], done.stderr)
+
+
 class Ledgers(InFolder):
     def setUp(self):
         super().setUp()
