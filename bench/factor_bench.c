@@ -87,7 +87,8 @@ static void complain(const cell_t *cell, const arm_t *arm, const result_t *resul
 
 static int measure_all(const machine_t *machine, const options_t *options, const peaks_t *peaks,
                        report_t *report, result_t *results) {
-    const protocol_t protocol = {options->repetitions, options->warm_seconds};
+    const protocol_t protocol = {.repetitions = options->repetitions,
+                                 .warm_seconds = options->warm_seconds};
     int exit_status = ALL_RIGHT;
     for (int c = 0; c < options->cell_count; ++c) {
         const cell_t *cell = &options->cells[c];
@@ -104,18 +105,48 @@ static int measure_all(const machine_t *machine, const options_t *options, const
     return exit_status;
 }
 
+static int measure_and_report(const machine_t *machine, const options_t *options,
+                              result_t *results) {
+    peaks_t peaks;
+    report_t report;
+    if (!peaks_get(machine, options->peaks, &peaks) || !report_open(&report, options->csv))
+        return REFUSED;
+    const int exit_status = measure_all(machine, options, &peaks, &report, results);
+    return report_close(&report) ? exit_status : SOMETHING_WRONG;
+}
+
+/* An arm that showed the profiler nothing is an error here. */
+static int profile_all(const machine_t *machine, const options_t *options, result_t *results) {
+    const protocol_t protocol = {.repetitions = 1, .profiled = true};
+    int exit_status = ALL_RIGHT;
+    for (int c = 0; c < options->cell_count; ++c) {
+        const cell_t *cell = &options->cells[c];
+        result_t *row = &results[c * options->arm_count];
+        char name[128];
+        cell_name(cell, name, sizeof name);
+        if (!measure_cell(machine, &protocol, cell, options->arms, options->arm_count, row))
+            return SOMETHING_WRONG;
+        for (int i = 0; i < options->arm_count; ++i) {
+            const char *arm = options->arms[i].name;
+            if (row[i].outcome == RESULT_OK) {
+                printf("profiled: %s, arm %s: %s\n", name, arm, row[i].chosen);
+            } else {
+                fprintf(stderr, "factor_bench: %s: %s, arm %s: %s\n", outcome_name(row[i].outcome),
+                        name, arm, row[i].note);
+                exit_status = SOMETHING_WRONG;
+            }
+        }
+    }
+    return exit_status;
+}
+
 static int measure(const machine_t *machine, batchlas_handle_t h, const options_t *options) {
     const size_t count = (size_t)options->cell_count * (size_t)options->arm_count;
     result_t *results = calloc(count ? count : 1, sizeof *results);
-    peaks_t peaks;
-    report_t report;
     int exit_status = REFUSED;
-    if (results && check_arms(h, options, results) && peaks_get(machine, options->peaks, &peaks) &&
-        report_open(&report, options->csv)) {
-        exit_status = measure_all(machine, options, &peaks, &report, results);
-        if (!report_close(&report))
-            exit_status = SOMETHING_WRONG;
-    }
+    if (results && check_arms(h, options, results))
+        exit_status = options->action == PROFILE ? profile_all(machine, options, results)
+                                                 : measure_and_report(machine, options, results);
     free(results);
     return exit_status;
 }

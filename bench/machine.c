@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 #if BATCHLAS_HAVE_GPU
+#include <cuda_profiler_api.h>
 #include <cuda_runtime_api.h>
 #endif
 
@@ -238,6 +239,17 @@ bool machine_launch_nothing(const machine_t *machine) {
 #endif
     (void)machine;
     return false;
+}
+
+bool machine_profile(const machine_t *machine, bool begin) {
+#if BATCHLAS_HAVE_GPU
+    if (machine->is_gpu)
+        return begin ? cuda(cudaProfilerStart(), "cudaProfilerStart")
+                     : cuda(cudaProfilerStop(), "cudaProfilerStop");
+#endif
+    (void)machine;
+    (void)begin;
+    return true;
 }
 
 /* ---- time ---------------------------------------------------------------------------------- */

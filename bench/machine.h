@@ -45,6 +45,9 @@ bool machine_spin(const machine_t *machine);
 /* Enqueues an empty kernel on a GPU's stream. */
 bool machine_launch_nothing(const machine_t *machine);
 
+/* Begins or ends what a profiler is to look at; nothing on the host. */
+bool machine_profile(const machine_t *machine, bool begin);
+
 /* One timed span: host wall clock, and the device's clock where there is one. */
 typedef struct {
     double device_seconds; /* the wall's on the host */

@@ -193,6 +193,37 @@ static bool time_arms(run_t *run) {
     return true;
 }
 
+/* ---- profiling ----------------------------------------------------------------------------- */
+
+/* The call alone, neither the restoring of its input nor the check. */
+static bool call_profiled(run_t *run, int arm) {
+    if (!matrices_restore(run->machine, run->cell, &run->matrices) ||
+        !machine_synchronise(run->machine) || !machine_profile(run->machine, true))
+        return false;
+    batchlas_status_t status = call_entry(run->h, run->cell, &run->matrices);
+    if (status == BATCHLAS_SUCCESS)
+        status = batchlas_wait(run->h);
+    if (status != BATCHLAS_SUCCESS)
+        give_up(&run->results[arm], RESULT_FAILED, batchlas_last_error(run->h));
+    return machine_profile(run->machine, false);
+}
+
+/* A first call lets the handle have its workspace. */
+static bool profile_arms(run_t *run) {
+    for (int arm = 0; arm < run->arm_count; ++arm) {
+        span_t span;
+        if (!is_in(run, arm))
+            continue;
+        if (!call_once(run, arm, true, &span) || !call_profiled(run, arm))
+            return false;
+        if (is_in(run, arm))
+            check_arm(run, arm);
+    }
+    return true;
+}
+
+/* ---- both ---------------------------------------------------------------------------------- */
+
 static void summarise_arm(run_t *run, int arm) {
     result_t *result = &run->results[arm];
     const int first = arm * run->repetitions;
@@ -210,10 +241,13 @@ static bool measure_made(run_t *run, const protocol_t *protocol) {
         if (is_in(run, arm) && !probe(run, arm))
             return false;
     }
-    const bool measured = machine_handle(run->machine, &run->h) &&
-                          warm_up(run, protocol->warm_seconds) && time_arms(run);
+    bool measured = machine_handle(run->machine, &run->h);
+    if (protocol->profiled)
+        measured = measured && profile_arms(run);
+    else
+        measured = measured && warm_up(run, protocol->warm_seconds) && time_arms(run);
     batchlas_destroy(run->h);
-    for (int arm = 0; arm < run->arm_count && measured; ++arm)
+    for (int arm = 0; arm < run->arm_count && measured && !protocol->profiled; ++arm)
         summarise_arm(run, arm);
     return measured;
 }

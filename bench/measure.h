@@ -44,6 +44,7 @@ typedef struct {
 typedef struct {
     int repetitions;
     double warm_seconds; /* of each arm */
+    bool profiled;       /* nothing is timed: a call of each arm is shown to a profiler */
 } protocol_t;
 
 /* Whether the arm can run the cell, with its workspace or the library's sentence in `result`. */

@@ -29,6 +29,9 @@ static const char help[] =
     "  --csv FILE         appends rows to FILE; - is the standard output\n"
     "  --peaks FILE       the device's measured peaks: read from there, or measured and kept\n"
     "  --skip-unavailable an arm that cannot run a cell gives a row that says so, not an error\n"
+    "  --profile          one call of each arm between cudaProfilerStart and -Stop, and no times: "
+    "for\n"
+    "                     ncu --profile-from-start off (bench/breakdown)\n"
     "  --known            lists those of --arms that this library knows on this device\n"
     "  --describe         prints the device and the libraries as JSON\n"
     "\n"
@@ -257,6 +260,8 @@ static bool parse_flag(options_t *options, request_t *request, const char *word)
         request->array = true;
     else if (!strcmp(word, "--skip-unavailable"))
         options->skip_unavailable = true;
+    else if (!strcmp(word, "--profile"))
+        options->action = PROFILE;
     else if (!strcmp(word, "--known"))
         options->action = LIST_KNOWN_ARMS;
     else if (!strcmp(word, "--describe"))

@@ -9,6 +9,7 @@
 
 typedef enum {
     MEASURE,
+    PROFILE,         /* --profile: one call of each arm, for a profiler */
     LIST_KNOWN_ARMS, /* --known: which of --arms this device's library knows */
     DESCRIBE,        /* --describe: the device and the libraries, as one JSON object */
     SHOW_HELP

@@ -134,6 +134,24 @@ class Faults(InFolder):
         self.assertIn("route", [row["status"] for row in rows])
         self.assert_no_time(next(row for row in rows if row["status"] == "route"))
 
+    def test_a_profiled_call_is_checked_and_has_no_time(self):
+        done, rows = self.bench("--n", "16", "--batch", "64", "--arms", "tiny,blocked", "--profile")
+        self.assertEqual((done.returncode, rows), (0, []), done.stderr)
+        self.assertEqual(done.stdout, "".join(
+            f"profiled: potrf d lower n=16 batch=64, arm {arm}: {arm}\n"
+            for arm in ("tiny", "blocked")))
+        for fault, outcome in (("wrong later", "wrong"), ("failing call", "failed"),
+                               ("other route", "route")):
+            with self.subTest(fault):
+                done, _ = self.bench("--n", "16", "--batch", "64", "--arms", "tiny,blocked",
+                                     "--profile", fault=fault)
+                self.assertEqual(done.returncode, 1)
+                found = re.findall(f"{outcome}: potrf d lower n=16 batch=64, arm (\\w+)",
+                                   done.stderr)
+                self.assertTrue(found, done.stderr)
+                for arm in found:
+                    self.assertNotIn(f"arm {arm}", done.stdout)
+
     def test_a_class_of_which_no_family_can_run_is_unavailable(self):
         done, rows = self.bench("--op", "posv", "--n", "16", "--batch", "64", "--nrhs", "1",
                                 "--arms", "vendor,blocked")
@@ -479,6 +497,143 @@ class Cards(InFolder):
     def test_a_free_card_does_not(self):
         self.with_tool("")
         runner.check_card_is_free()
+
+
+class Breakdown(InFolder):
+    SAMPLE = os.path.join(ROOT, "tests", "bench_ncu.csv")
+    WORDS = ("--op", "potrf", "--type", "d", "--n", "300", "--batch", "4096")
+
+    def setUp(self):
+        super().setUp()
+        self.tool = load("bench/breakdown")
+        with open(self.SAMPLE, encoding="utf-8") as file:
+            self.sample = file.read()
+
+    def rows(self, output):
+        return [[word.strip() for word in line.strip("|").split("|")]
+                for line in output.splitlines() if line.startswith("|")][2:]
+
+    def test_a_call_is_broken_down(self):
+        done = run("bench/breakdown", *self.WORDS, "--log", self.SAMPLE)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("potrf d lower n=300 batch=4096, arm blocked", done.stdout)
+        rows = [row[:4] for row in self.rows(done.stdout)]
+        self.assertEqual(rows[:4], [
+            ["leaf", "", "7", "123.7"],
+            ["", "potrf_ltile factor_diagonal_tile d width=64 blocks=8 lower", "5", "95.4"],
+            ["", "potrf_ltile solve_rows_below d width=64 rows=32 blocks=8 lower", "2", "28.3"],
+            ["panel solve", "", "7", "365.3"]])
+        self.assertEqual(rows[4:7], [
+            ["", "trsm_strips solve d own=2 warps=2", "4", "266.1"],
+            ["", "gemm_register multiply d tile=1", "2", "98.2"],
+            ["", "OpenMP region in batchlas_dtrsm_tiled", "1", "1.0"]])
+        self.assertEqual(rows[7:10], [
+            ["trailing update", "", "3", "2,026.3"],
+            ["", "syrk_register update d tile=2", "1", "1,214.3"],
+            ["", "gemm_register multiply d tile=1", "1", "612.0"]])
+        self.assertEqual(rows[11:], [["others", "", "1", "2.0"],
+                                     ["", "vendor_support make_pointers", "1", "2.0"],
+                                     ["all", "", "18", "2,517.4"]])
+        shares = [float(row[4].rstrip(" %")) for row in self.rows(done.stdout) if row[0]]
+        self.assertAlmostEqual(sum(shares[:-1]), 100, delta=0.3)
+
+    def test_rates_are_floors_over_times(self):
+        done = run("bench/breakdown", *self.WORDS, "--log", self.SAMPLE)
+        steps = {row[0]: row for row in self.rows(done.stdout) if row[0]}
+        triangles = 2 * 128 * 129 + 44 * 45
+        self.assertEqual(steps["leaf"][5], f"{8e-9 * 4096 * triangles / 123.744e-6:,.0f}")
+        update = 128 * (172 * 173 + 44 * 45)
+        self.assertEqual(steps["trailing update"][6],
+                         f"{1e-9 * 4096 * update / 2026.304e-6:,.0f}")
+        other = run("bench/breakdown", *self.WORDS, "--log", self.SAMPLE, "--arm", "ltile:32")
+        self.assertTrue(all(row[5:] == ["", ""] for row in self.rows(other.stdout)))
+
+    def test_floors_are_those_of_the_loops(self):
+        for type_, size, weight in (("s", 4, 1), ("d", 8, 1), ("c", 8, 4), ("z", 16, 4)):
+            for n, nb in ((5, 8), (8, 8), (21, 8), (24, 8)):
+                cell = CELL._replace(type=type_, n=n, batch=3)
+                moved = dict.fromkeys(self.tool.STEPS, 0)
+                operations = dict.fromkeys(self.tool.STEPS, 0)
+                for j in range(0, n, nb):
+                    end = min(j + nb, n)
+                    triangle = sum(1 for c in range(j, end) for r in range(c, end))
+                    panel = sum(1 for c in range(j, end) for r in range(end, n))
+                    rest = sum(1 for c in range(end, n) for r in range(c, n))
+                    moved["leaf"] += 2 * triangle
+                    operations["leaf"] += (end - j) ** 3 / 3
+                    moved["panel solve"] += 2 * panel + (triangle if panel else 0)
+                    operations["panel solve"] += sum(2 * (c - j) + 1 for r in range(end, n)
+                                                     for c in range(j, end))
+                    moved["trailing update"] += panel + 2 * rest
+                    operations["trailing update"] += 2 * rest * (end - j)
+                found = self.tool.floors(cell, nb)
+                for step in self.tool.STEPS:
+                    self.assertEqual(found[step][0], 3 * size * moved[step], (step, n))
+                    self.assertAlmostEqual(found[step][1], 3 * weight * operations[step], 6)
+
+    def test_every_kernel_of_the_sources_has_named_parameters(self):
+        found = self.tool.template_parameters()
+        kernels = 0
+        for name in os.listdir(os.path.join(ROOT, "cuda_kernels")):
+            if name.endswith(".cu"):
+                with open(os.path.join(ROOT, "cuda_kernels", name), encoding="utf-8") as file:
+                    kernels += len(re.findall(r"^template .*\n__global__", file.read(), re.M))
+        self.assertEqual(len(found), kernels)
+        self.assertEqual(found["trsm_strips", "solve"], ["T", "own", "warps"])
+
+    def test_names(self):
+        names = ("_ZN47_GLOBAL__N__dae6a6e1_14_trsm_strips_cu_a035ccbf5solveI{}Li1ELi2EEEv"
+                 "NS_16strips_argumentsE", "trsm_strips solve {} own=1 warps=2")
+        complex_ = "N15batchlas_device10complex_ofI{}EE"
+        for mangled, letter in (("f", "s"), ("d", "d"), (complex_.format("f"), "c"),
+                                (complex_.format("d"), "z")):
+            self.assertEqual(self.tool.readable(names[0].format(mangled)), names[1].format(letter))
+        self.assertEqual(self.tool.readable(
+            "_ZN46_GLOBAL__N__7bf151f2_13_potrf_tiny_cu_27ca2a236factorIN15batchlas_device10"
+            "complex_ofIdEENS1_11tiny_bucketIS3_NS_5tableIS3_EELi6EEELb1EEEvNS_14tiny_argumentsE"),
+            "potrf_tiny factor z bucket=6 upper")
+        with self.assertRaises(self.tool.BreakdownError):  # a kernel of another tree
+            self.tool.readable(names[0].format("dLi3E"))
+
+    def test_what_is_not_understood_is_an_error(self):
+        row = self.sample.splitlines()[-1]
+        for log in ("", "==ERROR== No kernels were profiled.\n",
+                    self.sample.replace(row, row.replace('"1,000"', '"n/a"')),
+                    self.sample.replace(row, row.replace('"ns"', '"cycle"')),
+                    self.sample.replace(row, row.replace("gpu__time_duration.sum", "other")),
+                    self.sample.replace(row, row[:60])):
+            done = run("bench/breakdown", *self.WORDS, "--log", self.write("log", log))
+            self.assertEqual((done.returncode, done.stdout), (2, ""), log[-200:])
+
+    def with_profiler(self, status):
+        """Stand-ins for ncu, which copies the sample into its log, and for factor_bench."""
+        ncu = self.write("ncu", f"""#!/bin/sh
+echo "$@" > {self.path("words")}
+while [ "$1" != --log-file ]; do shift; done
+cp {self.SAMPLE} "$2"
+echo 'no permission' >&2
+exit {status}
+""")
+        for path in (ncu, self.write("factor_bench", "")):
+            os.chmod(path, 0o755)
+        return run("bench/breakdown", *self.WORDS, "--type", "d,z", "--ncu", ncu, "--build",
+                   self.folder, "--keep", self.path("kept"))
+
+    def test_only_the_call_is_profiled(self):
+        done = self.with_profiler(0)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("potrf z lower n=300", done.stdout)
+        words = self.read("words")
+        for expected in ("--profile-from-start off", "--cache-control none", "--clock-control none",
+                         "factor_bench --profile --op potrf --type z --uplo lower --n 300",
+                         "--batch 4096 --arms blocked"):
+            self.assertIn(expected, words)
+        self.assertEqual(self.read("kept/potrf_d_lower_300_4096_blocked.csv"), self.sample)
+
+    def test_a_profiler_that_fails_is_told(self):
+        done = self.with_profiler(1)
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("no permission", done.stderr)
 
 
 class Tools(InFolder):
