@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Keeps a device busy for some 60 us or more, while the call is enqueued behind it: so the events
- * around the call see no time of its launch. */
-static const size_t filler_bytes = (size_t)256 << 20;
+/* The device is held for so long while a call is enqueued behind: so the events around the call see
+ * no time of its launch. */
+static const double hold_seconds = 100e-6;
 
 enum { WARM_UP_CALLS = 100 };
 
@@ -48,7 +48,6 @@ typedef struct {
     const cell_t *cell;
     const matrices_t *matrices;
     batchlas_handle_t h;
-    void *filler;
 } bed_t;
 
 /* One sample, in seconds. */
@@ -83,10 +82,10 @@ static bool call_enqueueing(const bed_t *bed, double *seconds) {
     return call_and_return(bed, 1, seconds);
 }
 
-/* The events around what `enqueue` puts behind the filler. */
+/* Events around what `enqueue` puts on the held stream. */
 static bool between_events(const bed_t *bed, bool (*enqueue)(const bed_t *), double *seconds) {
     span_t span;
-    if (!machine_fill(bed->machine, bed->filler, 0, filler_bytes) ||
+    if (!machine_hold(bed->machine, hold_seconds) ||
         (bed->matrices && !matrices_restore(bed->machine, bed->cell, bed->matrices)) ||
         !span_begin(bed->machine, &span, false) || !enqueue(bed) || !span_enqueued(bed->machine) ||
         !span_end(bed->machine, &span))
@@ -173,18 +172,12 @@ static bool check_last(const bed_t *bed, result_t *result) {
     return true;
 }
 
-static bool time_call(bed_t *bed, int repetitions, double *samples, call_cost_t *cost) {
+static bool time_call(const bed_t *bed, int repetitions, double *samples, call_cost_t *cost) {
     const bool is_gpu = bed->machine->is_gpu;
-    if (is_gpu && !(bed->filler = machine_alloc(bed->machine, filler_bytes)))
-        return false;
-    const bool timed =
-        take_samples(bed, call_waiting, samples, repetitions, &cost->waiting) &&
-        take_samples(bed, call_enqueueing, samples, repetitions, &cost->enqueue) &&
-        (!is_gpu || take_samples(bed, call_on_device, samples, repetitions, &cost->device)) &&
-        check_last(bed, &cost->result);
-    if (is_gpu)
-        machine_free(bed->machine, bed->filler);
-    return timed;
+    return take_samples(bed, call_waiting, samples, repetitions, &cost->waiting) &&
+           take_samples(bed, call_enqueueing, samples, repetitions, &cost->enqueue) &&
+           (!is_gpu || take_samples(bed, call_on_device, samples, repetitions, &cost->device)) &&
+           check_last(bed, &cost->result);
 }
 
 bool cost_of_call(const machine_t *machine, const cell_t *cell, int repetitions,
@@ -207,16 +200,14 @@ bool cost_of_call(const machine_t *machine, const cell_t *cell, int repetitions,
 }
 
 bool cost_of_launch(const machine_t *machine, int repetitions, launch_cost_t *cost) {
-    bed_t bed = {.machine = machine, .filler = machine_alloc(machine, filler_bytes)};
+    const bed_t bed = {.machine = machine};
     double *samples = calloc((size_t)repetitions, sizeof *samples);
     const bool timed =
-        samples && bed.filler &&
-        take_samples(&bed, launch_spinning, samples, repetitions, &cost->spun) &&
+        samples && take_samples(&bed, launch_spinning, samples, repetitions, &cost->spun) &&
         take_samples(&bed, launch_sleeping, samples, repetitions, &cost->slept) &&
         take_samples(&bed, launch_enqueueing, samples, repetitions, &cost->enqueue) &&
         take_samples(&bed, launch_on_device, samples, repetitions, &cost->device);
     free(samples);
-    machine_free(machine, bed.filler);
     return timed;
 }
 

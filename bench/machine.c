@@ -67,7 +67,9 @@ static void host_copy(char *to, const char *from, size_t bytes) {
 /* ---- the device ---------------------------------------------------------------------------- */
 
 #if BATCHLAS_HAVE_GPU
-int bench_launch_empty_kernel(void *stream); /* empty_kernel.cu */
+/* yardsticks.cu */
+int bench_launch_nothing(void *stream);
+int bench_launch_hold(void *stream, unsigned long long nanoseconds);
 
 static bool cuda(cudaError_t error, const char *doing) {
     if (error == cudaSuccess)
@@ -235,10 +237,22 @@ bool machine_spin(const machine_t *machine) {
 bool machine_launch_nothing(const machine_t *machine) {
 #if BATCHLAS_HAVE_GPU
     if (machine->is_gpu)
-        return cuda((cudaError_t)bench_launch_empty_kernel(machine->stream), "a launch");
+        return cuda((cudaError_t)bench_launch_nothing(machine->stream), "a launch");
 #endif
     (void)machine;
     return false;
+}
+
+bool machine_hold(const machine_t *machine, double seconds) {
+#if BATCHLAS_HAVE_GPU
+    if (machine->is_gpu)
+        return cuda(
+            (cudaError_t)bench_launch_hold(machine->stream, (unsigned long long)(1e9 * seconds)),
+            "a launch");
+#endif
+    (void)machine;
+    (void)seconds;
+    return true;
 }
 
 bool machine_profile(const machine_t *machine, bool begin) {

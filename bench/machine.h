@@ -44,6 +44,8 @@ bool machine_synchronise(const machine_t *machine);
 bool machine_spin(const machine_t *machine);
 /* Enqueues an empty kernel on a GPU's stream. */
 bool machine_launch_nothing(const machine_t *machine);
+/* Keeps a GPU's stream busy for so long, with a kernel that touches no memory. */
+bool machine_hold(const machine_t *machine, double seconds);
 
 /* Begins or ends what a profiler is to look at; nothing on the host. */
 bool machine_profile(const machine_t *machine, bool begin);
