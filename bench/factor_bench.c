@@ -15,20 +15,20 @@ enum { ALL_RIGHT = 0, SOMETHING_WRONG = 1, REFUSED = 2 };
 /* Whether the library knows the arm at all: it runs some problem of an ordinary size. */
 static bool is_known(batchlas_handle_t h, op_t op, const arm_t *arm, result_t *result) {
     static const int orders[] = {8, 33, 128, 512};
-    for (size_t i = 0; i < sizeof orders / sizeof *orders; ++i) {
-        for (int uplo = BATCHLAS_LOWER; uplo <= BATCHLAS_UPPER; ++uplo) {
-            cell_t cell = {.op = op,
-                           .type = 's',
-                           .uplo = (batchlas_uplo_t)uplo,
-                           .n = orders[i],
-                           .nrhs = 1,
-                           .batch = 4};
-            snprintf(cell.form, sizeof cell.form, "%s", op_forms(op, 's')[0]);
-            cell_describe(&cell);
-            if (measure_availability(h, &cell, arm, result))
-                return true;
-        }
-    }
+    for (const char *const *form = op_forms(op, 's'); *form; ++form)
+        for (size_t i = 0; i < sizeof orders / sizeof *orders; ++i)
+            for (int uplo = BATCHLAS_LOWER; uplo <= BATCHLAS_UPPER; ++uplo) {
+                cell_t cell = {.op = op,
+                               .type = 's',
+                               .uplo = (batchlas_uplo_t)uplo,
+                               .n = orders[i],
+                               .nrhs = 1,
+                               .batch = 4};
+                snprintf(cell.form, sizeof cell.form, "%s", *form);
+                cell_describe(&cell);
+                if (measure_availability(h, &cell, arm, result))
+                    return true;
+            }
     return false;
 }
 

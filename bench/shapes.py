@@ -17,7 +17,7 @@ FAMILIES = {
               "ltile:width=64", "blocked", "vendor", "vendor:single"),
     "potrs": ("fused", "stream", "tiny", "blocked", "vendor"),
     "posv": ("tiny", "rolled", "blocked"),
-    "trsm": ("strips", "tiled", "vendor"),
+    "trsm": ("strips", "tile", "tiled", "vendor"),
     "gemm": ("register", "tiled", "vendor"),
     "syrk": ("register", "tiled", "vendor"),
 }

@@ -8,8 +8,7 @@
  * An upper triangle is worked as the lower one of its transpose: the factor of the transpose is the
  * transpose of U. */
 #include "families.h"
-#include "potrf_panel.cuh"
-#include "tensor_tile.cuh"
+#include "rows_below.cuh"
 
 extern "C" {
 #include "device.h"
@@ -19,25 +18,15 @@ using namespace batchlas_device;
 
 namespace {
 
-constexpr int panel = tile_columns;
-
-struct geometry {
-    int diagonal_blocks; // that an SM should have at work, which bounds the registers
-    int rows;            // below the diagonal block, of a warp
-    int blocks;          // of these that an SM should have at work
-};
-
-/* With block columns of 32 or 64. Of 64 the products of z do not fit a warp's registers. */
-template <class T, int width> constexpr geometry geometry_of = {};
-template <> constexpr geometry geometry_of<float, 32> = {16, 64, 8};
-template <> constexpr geometry geometry_of<float, 64> = {12, 64, 8};
-template <> constexpr geometry geometry_of<double, 32> = {12, 32, 8};
-template <> constexpr geometry geometry_of<double, 64> = {8, 32, 8};
-template <> constexpr geometry geometry_of<complex_of<float>, 32> = {12, 32, 12};
-template <> constexpr geometry geometry_of<complex_of<float>, 64> = {8, 32, 8};
-template <> constexpr geometry geometry_of<complex_of<double>, 32> = {8, 32, 8};
-
-template <class T, int width> constexpr bool has_width = geometry_of<T, width>.rows > 0;
+/* Diagonal blocks that an SM should have at work, which bounds the registers. */
+template <class T, int width> constexpr int diagonal_blocks = 0;
+template <> constexpr int diagonal_blocks<float, 32> = 16;
+template <> constexpr int diagonal_blocks<float, 64> = 12;
+template <> constexpr int diagonal_blocks<double, 32> = 12;
+template <> constexpr int diagonal_blocks<double, 64> = 8;
+template <> constexpr int diagonal_blocks<complex_of<float>, 32> = 12;
+template <> constexpr int diagonal_blocks<complex_of<float>, 64> = 8;
+template <> constexpr int diagonal_blocks<complex_of<double>, 32> = 8;
 
 struct ltile_arguments {
     operand_t A;
@@ -46,54 +35,6 @@ struct ltile_arguments {
     int n;
     int j;     // the block column's first
     int tiles; // warps that share the rows below one diagonal block
-};
-
-// ---- products with the finished columns ---------------------------------------------------------
-
-/* The products of a warp's rows with the finished columns, from the current panel's first column
- * on; of a triangle the tiles that meet it. */
-template <class T, int rows, int width, bool triangle> struct gathered_products {
-    static constexpr int down = rows / tile_rows;
-    static constexpr int right = width / panel;
-    product_tile<T> x[down][right];
-
-    /* x(., g) = x(., g + shift) + own top(first + 8 g)^H, as far as the `there` rows of top go */
-    template <int shift>
-    __device__ __forceinline__ void add(const staged_panel<T, rows> &own,
-                                        const staged_panel<T, width> &top, int first, int there) {
-        product_factor<T, 4> a[down];
-#pragma unroll
-        for (int d = 0; d < down; ++d)
-            a[d] = rows_of(own, tile_rows * d);
-#pragma unroll
-        for (int g = 0; g + shift < right; ++g) {
-            if (first + panel * g >= there)
-                break;
-            const product_factor<T, 2> b = columns_of(top, first + panel * g);
-#pragma unroll
-            for (int d = 0; d < down; ++d)
-                if (!triangle || panel * (g + shift) < tile_rows * (d + 1))
-                    x[d][g] = plus_product_conj(x[d][g + shift], a[d], b);
-        }
-    }
-    /* Takes the products from the staged columns, of which `columns` are there from row `first`
-     * on. */
-    __device__ __forceinline__ void take_from(staged_panel<T, rows> &here, int first,
-                                              int columns) const {
-        const int lane = static_cast<int>(threadIdx.x) % warp_lanes;
-#pragma unroll
-        for (int d = 0; d < down; ++d)
-#pragma unroll
-            for (int e = 0; e < 4; ++e) {
-                const int column = column_of_part(lane, e);
-                const int row = tile_rows * d + e / 2 * 8;
-                if (triangle && (row < first || column >= columns))
-                    continue;
-                T &cell = here.at[column][row + lane / 4];
-                cell = difference(cell, x[d][0].at(e));
-            }
-        warp_barrier();
-    }
 };
 
 // ---- the diagonal block ------------------------------------------------------------------------
@@ -202,107 +143,35 @@ __global__ void __launch_bounds__(warp_lanes, blocks)
     const int64_t i = blockIdx.x;
     const int j = arguments.j;
     const bool first = arguments.info_base + j == 0;
-    if (!first && arguments.info && arguments.info[i] != 0)
+    if (!first && arguments.info[i] != 0)
         return;
     const int left = arguments.n - j;
     tile t = {
         {item_of<T>(arguments.A, i), arguments.A.ld}, j, left < width ? left : width, shared, {}};
     const int failed = t.factor();
-    if (threadIdx.x == 0 && arguments.info && (failed || first))
+    if (threadIdx.x == 0 && (failed || first))
         arguments.info[i] = failed ? arguments.info_base + j + failed : 0;
 }
 
 // ---- the rows below it -------------------------------------------------------------------------
 
-/* Those of a warp. */
-template <class T, int width, int rows, bool upper> struct rows_below {
-    static constexpr int of_a_lane = rows / warp_lanes;
-
-    struct memory {
-        staged_panel<T, width> top[2]; // of the rows of the diagonal block
-        staged_panel<T, rows> own[2];
-        real_of<T> inverse[width];
-    };
-
-    triangle_of<T, upper> a;
-    int n;
-    int j;
-    int first; // of the rows
-    memory &shared;
-    gathered_products<T, rows, width, false> products;
-
-    __device__ __forceinline__ void begin(int k) const {
-        const int skipped = k > j ? k - j : 0;
-        begin_panel<T, width, upper>(shared.top[k / panel % 2], a.at(j, k), a.ld, skipped, width,
-                                     panel);
-        begin_panel<T, rows, upper>(shared.own[k / panel % 2], a.at(first, k), a.ld, 0, n - first,
-                                    panel);
-    }
-
-    /* The panel that begins at the block column's column p. */
-    __device__ __forceinline__ void solve_panel(const staged_panel<T, width> &top,
-                                                staged_panel<T, rows> &here, int p) {
-        const int lane = static_cast<int>(threadIdx.x);
-        products.take_from(here, 0, panel);
-        T y[of_a_lane][panel];
-#pragma unroll
-        for (int r = 0; r < of_a_lane; ++r)
-#pragma unroll
-            for (int c = 0; c < panel; ++c)
-                y[r][c] = here.at[c][lane + warp_lanes * r];
-        solve_rows<0>(y, &top.at[0][p], staged_panel<T, width>::stride, shared.inverse + p);
-#pragma unroll
-        for (int r = 0; r < of_a_lane; ++r) {
-            const int row = first + lane + warp_lanes * r;
-#pragma unroll
-            for (int c = 0; c < panel; ++c) {
-                here.at[c][lane + warp_lanes * r] = y[r][c];
-                if (!upper && row < n)
-                    *a.at(row, j + p + c) = y[r][c];
-            }
-        }
-        warp_barrier();
-        if constexpr (upper)
-            store_transposed(a, first, j + p, here, 0, n - first < rows ? n - first : rows, -panel);
-        products.template add<1>(here, top, p + panel, width);
-    }
-
-    __device__ __forceinline__ void solve() {
-        const int lane = static_cast<int>(threadIdx.x);
-        clear_rows(shared.own, n - first);
-        begin(0);
-#pragma unroll 1
-        for (int c = lane; c < width; c += warp_lanes)
-            shared.inverse[c] = 1 / real_part(*a.at(j + c, j + c));
-#pragma unroll 1
-        for (int k = 0; k < j + width; k += panel) {
-            copies_arrive();
-            warp_barrier();
-            if (k + panel < j + width)
-                begin(k + panel);
-            const int slot = k / panel % 2;
-            if (k < j)
-                products.template add<0>(shared.own[slot], shared.top[slot], 0, width);
-            else
-                solve_panel(shared.top[slot], shared.own[slot], k - j);
-        }
-    }
-};
-
-template <class T, int width, int rows, int blocks, bool upper>
-__global__ void __launch_bounds__(warp_lanes, blocks) solve_rows_below(ltile_arguments arguments) {
-    using below = rows_below<T, width, rows, upper>;
+template <class T, int width, bool upper>
+__global__ void __launch_bounds__(warp_lanes, rows_geometry_of<T, width>.blocks)
+    solve_rows_below(ltile_arguments arguments) {
+    using below = rows_below<T, width, upper>;
     const int64_t i = blockIdx.x / arguments.tiles;
     if (arguments.info[i] != 0)
         return;
     const int tile = static_cast<int>(blockIdx.x % arguments.tiles);
-    below b = {{item_of<T>(arguments.A, i), arguments.A.ld},
-               arguments.n,
+    const triangle_of<T, upper> a = {item_of<T>(arguments.A, i), arguments.A.ld};
+    const int first = arguments.j + width + tile * below::rows;
+    below b = {{a.at(arguments.j, 0), a.ld},
+               {a.at(first, 0), a.ld},
+               arguments.n - first,
                arguments.j,
-               arguments.j + width + tile * rows,
-               *dynamic_shared<typename below::memory>(),
+               shared_object<typename below::memory>(),
                {}};
-    b.solve();
+    b.solve(true);
 }
 
 // ---- launch ------------------------------------------------------------------------------------
@@ -313,21 +182,19 @@ int ceiling(int a, int b) {
 
 template <class T, int width>
 int factor_items(ltile_arguments arguments, bool upper, int64_t batch, void *stream) {
-    constexpr geometry g = geometry_of<T, width>;
-    const auto diagonal = upper ? factor_diagonal_tile<T, width, g.diagonal_blocks, true>
-                                : factor_diagonal_tile<T, width, g.diagonal_blocks, false>;
-    const auto rest = upper ? solve_rows_below<T, width, g.rows, g.blocks, true>
-                            : solve_rows_below<T, width, g.rows, g.blocks, false>;
+    constexpr int blocks = diagonal_blocks<T, width>;
+    const auto diagonal = upper ? factor_diagonal_tile<T, width, blocks, true>
+                                : factor_diagonal_tile<T, width, blocks, false>;
+    const auto rest = upper ? solve_rows_below<T, width, true> : solve_rows_below<T, width, false>;
     int error = 0;
     for (arguments.j = 0; error == 0; arguments.j += width) {
         error = launch(diagonal, batch, warp_lanes, stream, arguments);
         if (arguments.n - arguments.j <= width)
             break;
-        arguments.tiles = ceiling(arguments.n - arguments.j - width, g.rows);
+        arguments.tiles =
+            ceiling(arguments.n - arguments.j - width, rows_geometry_of<T, width>.rows);
         if (error == 0)
-            error = launch_with_shared(rest, batch * arguments.tiles, warp_lanes,
-                                       sizeof(typename rows_below<T, width, g.rows, false>::memory),
-                                       stream, arguments);
+            error = launch(rest, batch * arguments.tiles, warp_lanes, stream, arguments);
     }
     return error;
 }
@@ -340,7 +207,7 @@ batchlas_status_t launch_batch(batchlas_handle_t h, problem_t problem, void *wor
         using T = decltype(scalar);
         int outcome = 0;
         if constexpr (has_width<T, width>)
-            outcome = launch_in_parts(problem, ceiling(problem.n, geometry_of<T, width>.rows),
+            outcome = launch_in_parts(problem, ceiling(problem.n, rows_geometry_of<T, width>.rows),
                                       [&](const problem_t &part) {
                                           return factor_items<T, width>(
                                               {part.A, part.info, part.info_base, part.n, 0, 0},

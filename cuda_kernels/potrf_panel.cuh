@@ -96,17 +96,21 @@ __device__ __forceinline__ int factor_diagonal(T (&x)[rows][panel], int j, int o
     return failed;
 }
 
+template <class T> __device__ __forceinline__ T divided(T x, real_of<T> inverse) {
+    return scaled(inverse, x);
+}
+
 /* The same for all other rows, once the diagonal block is finished: its columns, `stride` apart,
- * and the inverses of its diagonal. */
-template <int first, class T, int rows, int panel>
+ * and the inverses of its diagonal, with which divided() divides. */
+template <int first, class T, int rows, int panel, class Inverse>
 __device__ __forceinline__ void solve_rows(T (&x)[rows][panel], const T *columns, int stride,
-                                           const real_of<T> *inverses) {
+                                           const Inverse *inverses) {
 #pragma unroll
     for (int c = 0; c < panel; ++c) {
-        const real_of<T> inverse = inverses[c];
+        const Inverse inverse = inverses[c];
 #pragma unroll
         for (int r = first; r < rows; ++r)
-            x[r][c] = scaled(inverse, x[r][c]);
+            x[r][c] = divided(x[r][c], inverse);
         update_columns<first>(x, c, columns + c * stride);
     }
 }

@@ -78,14 +78,16 @@ __device__ __forceinline__ void begin_panel(staged_panel<T, rows> &to, const T *
 }
 
 /* Zeroes the rows from `there` on, which no copy fills. */
-template <class T, int rows>
-__device__ __forceinline__ void clear_rows(staged_panel<T, rows> (&panels)[2], int there) {
+template <class T, int rows, int count>
+__device__ __forceinline__ void clear_rows(staged_panel<T, rows> (&panels)[count], int there) {
     const int lane = static_cast<int>(threadIdx.x) % warp_lanes;
 #pragma unroll 1
     for (int i = there + lane; i < rows; i += warp_lanes)
 #pragma unroll
-        for (int k = 0; k < tile_columns; ++k)
-            panels[0].at[k][i] = panels[1].at[k][i] = T{};
+        for (int p = 0; p < count; ++p)
+#pragma unroll
+            for (int k = 0; k < tile_columns; ++k)
+                panels[p].at[k][i] = T{};
 }
 
 /* The staged part of an upper triangle's panel goes back to memory, rows `from` to `to` of it, 8

@@ -68,6 +68,8 @@ LAUNCH(batchlas_gemm_tiled);           /* offload_kernels/gemm_tiled.c */
 LAUNCH(batchlas_syrk_tiled);           /* offload_kernels/syrk_tiled.c */
 CAN_RUN(batchlas_trsm_strips_can_run); /* cuda_kernels/trsm_strips.cu */
 LAUNCH(batchlas_trsm_strips);
+CAN_RUN(batchlas_trsm_tile_can_run); /* cuda_kernels/trsm_tile.cu */
+LAUNCH(batchlas_trsm_tile);
 CAN_RUN(batchlas_gemm_register_can_run); /* cuda_kernels/gemm_register.cu */
 LAUNCH(batchlas_gemm_register);
 CAN_RUN(batchlas_syrk_register_can_run); /* cuda_kernels/syrk_register.cu */

@@ -23,6 +23,7 @@ static route_key_t key(const problem_t *problem) {
 static const family_t families[] = {
     /* spelling  place    origin  manner    leaf   can_run, buffer_size, launch */
     {"strips",   ON_GPU,  NATIVE, ENQUEUES, false, IF_GPU(batchlas_trsm_strips_can_run, NULL, batchlas_trsm_strips)},
+    {"tile",     ON_GPU,  NATIVE, ENQUEUES, false, IF_GPU(batchlas_trsm_tile_can_run, NULL, batchlas_trsm_tile)},
     {"tiled",    ON_BOTH, NATIVE, BLOCKS,   false, batchlas_always_runs, NULL, batchlas_trsm_tiled},
     {"vendor",   ON_GPU,  VENDOR, BLOCKS,   false, IF_CUDA_VENDOR(batchlas_trsm_cublas_can_run, batchlas_trsm_cublas_buffer_size, batchlas_trsm_cublas)},
     {"vendor",   ON_HOST, VENDOR, ENQUEUES, false, IF_LAPACK(batchlas_always_runs, NULL, batchlas_trsm_cblas)},

@@ -30,6 +30,7 @@ CHECKS = {
     "items differ": r"item \d+ and item \d+ differ",
     "solution": r"item \d+: .*\bx\b.* is .*, above",
     "factor": r"item \d+: .* is .*, above",
+    "residual": r"item \d+, element \d+: the residual is .*, above",
     "element": r"item \d+, row \d+, column \d+ is",
 }
 
@@ -297,7 +298,8 @@ DEFECTS = [
     Defect(
         "a row past the matrix is stored", "potrf_lpanel.cu", "padding",
         "if (row < j || row >= n)",
-        "if (row < j || row > n)"),
+        "if (row < j || row > n)",
+        "potrf_ltile.cu"),
     Defect(
         "info does not count the panels before", "potrf_lpanel.cu", "info",
         "failed = j + diagonal.failed;",
@@ -352,38 +354,49 @@ DEFECTS = [
         """            if (k + panel < j)
                 products.template add<0>(staged(k), staged(k), 0, order);"""),
     Defect(
-        "tiles that only touch the diagonal are left out of a triangle", "potrf_ltile.cu", "factor",
+        "tiles that only touch the diagonal are left out of a triangle", "rows_below.cuh", "factor",
         "panel * (g + shift) < tile_rows * (d + 1)",
-        "panel * (g + shift) < tile_rows * d + panel"),
+        "panel * (g + shift) < tile_rows * d + panel",
+        "potrf_ltile.cu"),
     Defect(
         "columns after a panel are updated with the rows of the panel itself", "potrf_ltile.cu",
         "info",
         "products.template add<1>(here, here, p + panel, order);",
         "products.template add<1>(here, here, p, order);"),
     Defect(
-        "products of tiles are added", "potrf_ltile.cu", "factor",
+        "products of tiles are added", "rows_below.cuh", "factor",
         "difference(cell, x[d][0].at(e))",
-        "sum(cell, x[d][0].at(e))"),
+        "sum(cell, x[d][0].at(e))",
+        "potrf_ltile.cu"),
     Defect(
         "a row is stored beyond the diagonal", "potrf_ltile.cu", "padding",
         "row < order && row - p >= c",
         "row < order && row - p >= c - 1"),
     Defect(
-        "rows are divided by the inverse of the diagonal", "potrf_ltile.cu", "factor",
-        "1 / real_part(*a.at(j + c, j + c))",
-        "real_part(*a.at(j + c, j + c))"),
+        "rows are divided by the inverse of the diagonal", "rows_below.cuh", "factor",
+        "inverse = 1 / real_part(d);",
+        "inverse = real_part(d);",
+        "potrf_ltile.cu"),
     Defect(
-        "a row past the matrix is stored", "potrf_ltile.cu", "padding",
-        "if (!upper && row < n)",
-        "if (!upper && row <= n)"),
+        "a row past the matrix is stored", "rows_below.cuh", "padding",
+        "if (!upper && row < there)",
+        "if (!upper && row <= there)",
+        "potrf_ltile.cu"),
     Defect(
-        "rows below are updated with the rows of the panel itself", "potrf_ltile.cu", "info",
+        "a panel of the ring is taken before it has arrived", "rows_below.cuh",
+        "copy under way",
+        "groups_arrive(ring - 2);",
+        "groups_arrive(ring - 1);",
+        "potrf_ltile.cu"),
+    Defect(
+        "rows below are updated with the rows of the panel itself", "rows_below.cuh", "info",
         "products.template add<1>(here, top, p + panel, width);",
-        "products.template add<1>(here, top, p, width);"),
+        "products.template add<1>(here, top, p, width);",
+        "potrf_ltile.cu"),
     Defect(
         "two warps take the same rows", "potrf_ltile.cu", "race of blocks",
-        "arguments.j + width + tile * rows,",
-        "arguments.j + width,"),
+        "arguments.j + width + tile * below::rows;",
+        "arguments.j + width;"),
     Defect(
         "info does not count the block columns before", "potrf_ltile.cu", "info",
         "arguments.info_base + j + failed",
@@ -394,6 +407,25 @@ DEFECTS = [
         return;
     const int tile""",
         """    const int tile"""),
+
+    # ---- trsm_tile.cu ----------------------------------------------------------------------------
+    Defect(
+        "any diagonal counts as real", "rows_below.cuh", "residual",
+        "is_real ? from_real<T>(real_part(d)) : conjugate(d)",
+        "from_real<T>(real_part(d))",
+        "trsm_tile.cu"),
+    Defect(
+        "every block column has the first one's triangle", "trsm_tile.cu", "residual",
+        "some_rows x = {{a.at(j, 0), a.ld},",
+        "some_rows x = {{a.at(0, 0), a.ld},"),
+    Defect(
+        "two warps take the same right-hand sides", "trsm_tile.cu", "race of blocks",
+        "static_cast<int>(blockIdx.x % arguments.tiles) * some_rows::rows;",
+        "0;"),
+    Defect(
+        "items to be passed over are solved", "trsm_tile.cu", "padding",
+        "if (arguments.skip && arguments.skip[i])",
+        "if (false)"),
 
     # ---- posv_rolled.cu and the solves of rolled_triangle.cuh -------------------------------------
     Defect(
@@ -605,7 +637,7 @@ DEFECTS = [
         "j + failed"),
     Defect(
         "items that failed before are factored", "potrf_ltile.cu", "padding",
-        "if (!first && arguments.info && arguments.info[i] != 0)",
+        "if (!first && arguments.info[i] != 0)",
         "if (false)"),
     Defect(
         "items that failed before are factored", "potrf_tiny.cu", "padding",

@@ -33,7 +33,7 @@ typedef struct {
 } subject_kind_t;
 
 /* One order for every way through a kernel, for the barriers and the defects to show in. */
-static const int probes[] = {3, 13, 30, 33, 70, 130, 260};
+static const int probes[] = {3, 13, 30, 33, 64, 70, 130, 260};
 
 /* As the blocked driver launches a family, past the public call's checks and selector. */
 static batchlas_status_t launch(const family_t *family, const problem_t *problem) {
@@ -395,10 +395,11 @@ static batchlas_status_t run_potrs(const subject_t *subject, bool judged, matric
 /* ---- trsm ------------------------------------------------------------------------------------ */
 
 /* Around a panel, and around the largest order of one launch. */
-static const int trsm_orders[] = {1, 7, 8, 9, 31, 32, 33, 63, 64, 65, 100, 0};
+static const int trsm_orders[] = {1, 7, 8, 9, 31, 32, 33, 63, 64, 65, 96, 100, 128, 0};
 
 static const batchlas_side_t sides[] = {BATCHLAS_LEFT, BATCHLAS_RIGHT};
-enum { SOLVES = 3, TRSM_FORMS = COUNT(sides) * COUNT(triangles) * COUNT(ops) };
+enum { SOLVES = 3, COMBINATIONS = COUNT(sides) * COUNT(triangles) * COUNT(ops) };
+enum { LOWER_PANEL = COMBINATIONS, UPPER_PANEL, TRSM_FORMS, PANEL_THAT_SKIPS = TRSM_FORMS };
 
 /* A diagonal of modulus 1 and more dominates off-diagonal elements that shrink with the order. */
 static void generate_triangle(const problem_t *p, int n, uint64_t seed, wide_t *A) {
@@ -455,13 +456,17 @@ static void judge_solve(const call_t *c, uint64_t seed_a, uint64_t seed_b, const
 }
 
 /* Forms: every side, triangle and op by the public call, with both diagonals and several widths
- * among them; then one with items passed over and a diagonal that is real. */
+ * among them; then the two solves of potrf's panels, and one of these with items passed over and a
+ * diagonal that is real. */
 static batchlas_status_t run_trsm(const subject_t *subject, bool judged, matrices_t *result) {
     const int form = subject->form, n = subject->n;
-    const bool skips = form == TRSM_FORMS, left = form % COUNT(sides) == 0;
-    const batchlas_uplo_t uplo = triangles[form / COUNT(sides) % COUNT(triangles)];
-    const batchlas_op_t op = ops[form / (COUNT(sides) * COUNT(triangles)) % COUNT(ops)];
-    const bool unit = form % 5 == 1;
+    const bool panel = form >= COMBINATIONS, skips = form == PANEL_THAT_SKIPS;
+    const bool left = panel ? form == UPPER_PANEL : form % COUNT(sides) == 0;
+    const batchlas_uplo_t uplo =
+        panel ? triangles[form == UPPER_PANEL] : triangles[form / COUNT(sides) % COUNT(triangles)];
+    const batchlas_op_t op =
+        panel ? BATCHLAS_CONJ_TRANS : ops[form / (COUNT(sides) * COUNT(triangles)) % COUNT(ops)];
+    const bool unit = !panel && form % 5 == 1;
     const int count = (int[]){5, 40, 70, 131}[(form + form / 4) % 4];
     const region_t region = !unit                    ? triangle_of(uplo)
                             : uplo == BATCHLAS_LOWER ? STRICT_LOWER_TRIANGLE
@@ -470,20 +475,21 @@ static batchlas_status_t run_trsm(const subject_t *subject, bool judged, matrice
     matrices_t B =
         matrices_dense(subject->type, left ? n : count, left ? count : n, SOLVES, PADDED, ALL, 11);
     ints_t skip = passed_over(SOLVES);
-    const call_t trsm = {.routine = TRSM,
-                         .p = {.type = subject->type,
-                               .side = sides[!left],
-                               .uplo = uplo,
-                               .op_a = op,
-                               .diag = unit ? BATCHLAS_UNIT : BATCHLAS_NON_UNIT,
-                               .m = B.rows,
-                               .n = B.columns,
-                               .alpha = {0.75, scalar_is_complex(subject->type) ? 0.25 : 0},
-                               .A = matrices_strided(&A),
-                               .B = matrices_strided(&B),
-                               .skip = skips ? skip.device : NULL,
-                               .real_diagonal = skips,
-                               .batch = SOLVES}};
+    const call_t trsm = {
+        .routine = TRSM,
+        .p = {.type = subject->type,
+              .side = sides[!left],
+              .uplo = uplo,
+              .op_a = op,
+              .diag = unit ? BATCHLAS_UNIT : BATCHLAS_NON_UNIT,
+              .m = B.rows,
+              .n = B.columns,
+              .alpha = {panel ? 1 : 0.75, !panel && scalar_is_complex(subject->type) ? 0.25 : 0},
+              .A = matrices_strided(&A),
+              .B = matrices_strided(&B),
+              .skip = skips ? skip.device : NULL,
+              .real_diagonal = skips,
+              .batch = SOLVES}};
     wide_t *triangle = host_alloc((size_t)n * (size_t)n, sizeof *triangle);
     A.real_diagonal = skips && scalar_is_complex(subject->type);
     matrices_fill(&A, POISON);
