@@ -15,7 +15,7 @@ TYPES = "sdcz"
 FAMILIES = {
     "potrf": ("tiny", "cta", "lpanel:panel=8", "lpanel:panel=16", "ltile:width=32",
               "ltile:width=64", "blocked", "vendor", "vendor:single"),
-    "potrs": ("fused", "stream", "tiny", "blocked", "vendor"),
+    "potrs": ("fused", "stream", "tiny", "tile", "blocked", "vendor"),
     "posv": ("tiny", "rolled", "blocked"),
     "trsm": ("strips", "tile", "tiled", "vendor"),
     "gemm": ("register", "tiled", "vendor"),

@@ -35,7 +35,7 @@ template <class T, int rows, int width, bool triangle> struct gathered_products 
 #pragma unroll
             for (int d = 0; d < down; ++d)
                 if (!triangle || panel * (g + shift) < tile_rows * (d + 1))
-                    x[d][g] = plus_product_conj(x[d][g + shift], a[d], b);
+                    x[d][g] = plus_tile_product<true>(x[d][g + shift], a[d], b);
         }
     }
     /* Takes the products from the staged columns, of which `columns` are there from row `first`

@@ -147,39 +147,74 @@ template <class R, int count> struct product_factor<complex_of<R>, count> {
     }
 };
 
-/* c + a b^H */
-template <class R>
-__device__ __forceinline__ product_tile<R> plus_product_conj(const product_tile<R> &c,
+/* c + a b^T, or c + a b^H */
+template <bool conjugated, class R>
+__device__ __forceinline__ product_tile<R> plus_tile_product(const product_tile<R> &c,
                                                              const product_factor<R, 4> &a,
                                                              const product_factor<R, 2> &b) {
     product_tile<R> d;
     plus_product_16x8x8(d.part, a.part, b.part, c.part);
     return d;
 }
-template <class R>
+template <bool conjugated, class R>
 __device__ __forceinline__ product_tile<complex_of<R>>
-plus_product_conj(const product_tile<complex_of<R>> &c, const product_factor<complex_of<R>, 4> &a,
+plus_tile_product(const product_tile<complex_of<R>> &c, const product_factor<complex_of<R>, 4> &a,
                   const product_factor<complex_of<R>, 2> &b) {
     const tensor_factor<R> minus_b_im[2] = {negative(b.im[0]), negative(b.im[1])};
     product_tile<complex_of<R>> d;
     plus_product_16x8x8(d.re, a.re, b.re, c.re);
     plus_product_16x8x8(d.im, a.im, b.re, c.im);
-    plus_product_16x8x8(d.re, a.im, b.im, d.re);
-    plus_product_16x8x8(d.im, a.re, minus_b_im, d.im);
+    plus_product_16x8x8(d.re, a.im, conjugated ? b.im : minus_b_im, d.re);
+    plus_product_16x8x8(d.im, a.re, conjugated ? minus_b_im : b.im, d.im);
     return d;
 }
 
-/* The factors of products with a panel: 16 of its rows from `first` on, and 8. Which of its columns
- * count as k and k + 4 does not matter: these meet no bank twice. */
-template <class T, int rows>
+/* c + a, of which each lane scales the rows of either half. */
+template <class R>
+__device__ __forceinline__ product_tile<R>
+plus_scaled_tile(const product_tile<R> &c, const R (&scale)[2], const product_tile<R> &a) {
+    product_tile<R> d;
+#pragma unroll
+    for (int e = 0; e < 4; ++e)
+        d.part[e] = fma(scale[e / 2], a.part[e], c.part[e]);
+    return d;
+}
+template <class R>
+__device__ __forceinline__ product_tile<complex_of<R>>
+plus_scaled_tile(const product_tile<complex_of<R>> &c, const R (&scale)[2],
+                 const product_tile<complex_of<R>> &a) {
+    product_tile<complex_of<R>> d;
+#pragma unroll
+    for (int e = 0; e < 4; ++e) {
+        d.re[e] = fma(scale[e / 2], a.re[e], c.re[e]);
+        d.im[e] = fma(scale[e / 2], a.im[e], c.im[e]);
+    }
+    return d;
+}
+
+/* The factors of products with a panel: 16 of its rows from `first` on, each half of them scaled or
+ * not, and 8. Which of its columns count as k and k + 4 does not matter: these meet no bank twice.
+ */
+template <class T, int rows, class Change>
 __device__ __forceinline__ product_factor<T, 4> rows_of(const staged_panel<T, rows> &staged,
-                                                        int first) {
+                                                        int first, Change change) {
     const int lane = static_cast<int>(threadIdx.x) % warp_lanes;
     product_factor<T, 4> factor;
 #pragma unroll
     for (int e = 0; e < 4; ++e)
-        factor.set(e, staged.at[lane % 4 * 2 + e / 2][first + e % 2 * 8 + lane / 4]);
+        factor.set(e, change(e % 2, staged.at[lane % 4 * 2 + e / 2][first + e % 2 * 8 + lane / 4]));
     return factor;
+}
+template <class T, int rows>
+__device__ __forceinline__ product_factor<T, 4> rows_of(const staged_panel<T, rows> &staged,
+                                                        int first) {
+    return rows_of(staged, first, [](int, T element) { return element; });
+}
+template <class T, int rows>
+__device__ __forceinline__ product_factor<T, 4>
+scaled_rows_of(const staged_panel<T, rows> &staged, int first, const real_of<T> (&scale)[2]) {
+    return rows_of(staged, first,
+                   [&](int half, T element) { return scaled(scale[half], element); });
 }
 template <class T, int rows>
 __device__ __forceinline__ product_factor<T, 2> columns_of(const staged_panel<T, rows> &staged,

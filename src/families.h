@@ -47,6 +47,8 @@ CAN_RUN(batchlas_potrs_stream_can_run); /* cuda_kernels/potrs_stream.cu */
 LAUNCH(batchlas_potrs_stream);
 CAN_RUN(batchlas_potrs_tiny_can_run); /* cuda_kernels/potrs_tiny.cu */
 LAUNCH(batchlas_potrs_tiny);
+CAN_RUN(batchlas_potrs_tile_can_run); /* cuda_kernels/potrs_tile.cu */
+LAUNCH(batchlas_potrs_tile);
 BUFFER_SIZE(batchlas_potrs_blocked_buffer_size); /* src/potrs.c: two trsm */
 LAUNCH(batchlas_potrs_blocked);
 CAN_RUN(batchlas_potrs_cusolver_can_run);

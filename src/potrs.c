@@ -19,6 +19,7 @@ static const family_t families[] = {
     {"fused",    ON_GPU,  NATIVE, ENQUEUES, false, IF_GPU(batchlas_potrs_fused_can_run, NULL, batchlas_potrs_fused)},
     {"stream",   ON_GPU,  NATIVE, ENQUEUES, false, IF_GPU(batchlas_potrs_stream_can_run, NULL, batchlas_potrs_stream)},
     {"tiny",     ON_GPU,  NATIVE, ENQUEUES, false, IF_GPU(batchlas_potrs_tiny_can_run, NULL, batchlas_potrs_tiny)},
+    {"tile",     ON_GPU,  NATIVE, ENQUEUES, false, IF_GPU(batchlas_potrs_tile_can_run, NULL, batchlas_potrs_tile)},
     {"blocked",  ON_BOTH, NATIVE, ENQUEUES, false, batchlas_always_runs, batchlas_potrs_blocked_buffer_size, batchlas_potrs_blocked},
     {"vendor",   ON_GPU,  VENDOR, BLOCKS,   false, IF_CUDA_VENDOR(batchlas_potrs_cusolver_can_run, batchlas_potrs_cusolver_buffer_size, batchlas_potrs_cusolver)},
     {"vendor",   ON_HOST, VENDOR, ENQUEUES, false, IF_LAPACK(batchlas_always_runs, NULL, batchlas_potrs_lapack)},

@@ -33,6 +33,7 @@ static const family_line_t lines[] = {
     {"potrs",        "fused",         NULL,     false,       true,        {64, 64, 64, 64}},
     {"potrs",        "stream",        NULL,     false,       true,        {0}},
     {"potrs",        "tiny",          NULL,     false,       true,        {64, 64, 64, 64}},
+    {"potrs",        "tile",          NULL,     false,       true,        {256, 256, 256, 128}},
     {"potrs",        "blocked",       NULL,     true,        true,        EVERY_ORDER},
     {"potrs",        "blocked",       "native", true,        true,        EVERY_ORDER},
     {"potrs",        "blocked",       "vendor", HOST_VENDOR, CUDA_VENDOR, EVERY_ORDER},

@@ -334,8 +334,8 @@ DEFECTS = [
         "potrf_ltile.cu"),
     Defect(
         "a complex product lacks its conjugate", "tensor_tile.cuh", "info",
-        "plus_product_16x8x8(d.im, a.re, minus_b_im, d.im);",
-        "plus_product_16x8x8(d.im, a.re, b.im, d.im);",
+        "conjugated ? minus_b_im : b.im",
+        "b.im",
         "potrf_ltile.cu"),
     Defect(
         "a float keeps its first part alone", "device.cuh", "factor",
@@ -526,6 +526,52 @@ DEFECTS = [
         "lanes without an item store", "potrs_tiny.cu", "race",
         "on_chip.alive = i < arguments.batch &&",
         "on_chip.alive ="),
+    # ---- potrs_tile.cu ---------------------------------------------------------------------------
+    Defect(
+        "a panel is used while the copy before it may still be under way", "potrs_tile.cu",
+        "copy under way",
+        "groups_arrive(stages - 2);",
+        "groups_arrive(stages - 1);"),
+    Defect(
+        "a panel takes in a row past the matrix", "potrs_tile.cu", "solution",
+        "k <= i && i < n;",
+        "k <= i && i <= n;"),
+    Defect(
+        "the way back waits for what the way forward solved", "potrs_tile.cu", "race",
+        "wait_for(event_of(backward, k));",
+        "wait_for(event_of(false, k));"),
+    Defect(
+        "the last finished panel is left out on the way back", "potrs_tile.cu", "solution",
+        "if (warps > 1)\n            wait_for",
+        "if (backward && k < width + panel)\n            return begin_next();\n        if (warps > 1)\n            wait_for"),
+    Defect(
+        "a panel is solved downwards on the way back", "potrs_tile.cu", "solution",
+        "backward ? panel - 1 - step : step;",
+        "step;"),
+    Defect(
+        "panels of U lack their conjugate", "potrs_tile.cu", "solution",
+        "constexpr bool conjugated = backward != upper;",
+        "constexpr bool conjugated = backward;"),
+    Defect(
+        "right-hand sides past the last are stored", "potrs_tile.cu", "race of blocks",
+        "s < b.count; s +=",
+        "s < sides; s +="),
+    Defect(
+        "a row past the matrix is stored", "potrs_tile.cu", "padding",
+        "if (i + k < n)\n#pragma",
+        "if (true)\n#pragma"),
+    Defect(
+        "the diagonal is divided by only among the solution", "potrs_tile.cu", "solution",
+        "m = scaled(inverses[lane % panel], m);",
+        ";"),
+    Defect(
+        "two blocks take the same right-hand sides", "potrs_tile.cu", "race of blocks",
+        "blockIdx.x % arguments.parts",
+        "blockIdx.x % 1"),
+    Defect(
+        "items to pass over are solved", "potrs_tile.cu", "padding",
+        "if (arguments.skip && arguments.skip[i])",
+        "if (false)"),
     # ---- register_tile.cuh, gemm_register.cu, syrk_register.cu -----------------------------------
     Defect(
         "a slice is awaited a step late", "register_tile.cuh", "copy under way",
