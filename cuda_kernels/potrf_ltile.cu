@@ -170,6 +170,7 @@ __global__ void __launch_bounds__(warp_lanes, rows_geometry_of<T, width>.blocks)
                arguments.n - first,
                arguments.j,
                shared_object<typename below::memory>(),
+               false,
                {}};
     b.solve(true);
 }

@@ -43,29 +43,6 @@ __host__ __device__ constexpr int block_rows_of(int n) {
     return (n + width - 1) / width;
 }
 
-// ---- floats out of the tensor cores' range -----------------------------------------------------
-// Of a float below 2^-110 the tensor cores do not know all bits, for they know none below 2^-136.
-// Where a right-hand side's part of a panel is as small throughout, it is scaled for the products.
-
-template <class T> constexpr bool has_small_range = sizeof(real_of<T>) == 4;
-
-template <class R> __device__ __forceinline__ bool is_tiny(R a) {
-    return a != 0 && fabs(a) < R(0x1p-110);
-}
-template <class R> __device__ __forceinline__ bool is_tiny(complex_of<R> a) {
-    return is_tiny(a.re) || is_tiny(a.im);
-}
-template <class R> __device__ __forceinline__ R larger(R size, R a) {
-    return fmax(size, fabs(a));
-}
-template <class R> __device__ __forceinline__ R larger(R size, complex_of<R> a) {
-    return larger(larger(size, a.re), a.im);
-}
-/* Makes the largest of some numbers one that the tensor cores know. */
-template <class R> __device__ __forceinline__ R scale_for(R largest) {
-    return largest < R(0x1p-40) ? R(0x1p+64) : R(1);
-}
-
 // ---- shared memory -----------------------------------------------------------------------------
 
 /* What is known of a panel of right-hand sides. */
@@ -287,28 +264,16 @@ template <class T, int sides, bool upper> struct warp_solve {
     __device__ __forceinline__ void add_scaled(const staged_panel<T, sides> &x,
                                                const staged_panel<T, width> &m, int first,
                                                int there) {
-        const int lane = static_cast<int>(threadIdx.x) % warp_lanes;
 #pragma unroll
         for (int d = 0; d < down; ++d) {
-            R scale[2], inverse[2];
-#pragma unroll
-            for (int half = 0; half < 2; ++half) {
-                R largest = 0;
-#pragma unroll
-                for (int c = 0; c < panel; ++c)
-                    largest = larger(largest, x.at[c][tile_rows * d + 8 * half + lane / 4]);
-                scale[half] = scale_for(largest);
-                inverse[half] = 1 / scale[half];
-            }
-            const product_factor<T, 4> own = scaled_rows_of(x, tile_rows * d, scale);
+            const scaled_factor<T> own = scaled_rows_of(x, tile_rows * d);
 #pragma unroll
             for (int h = 0; h + shift < right; ++h) {
                 const int at = backward ? first - panel * h : first + panel * h;
                 if (shift && (backward ? at < 0 : at >= there))
                     break;
-                const product_tile<T> product = plus_tile_product < backward !=
-                                                upper > (product_tile<T>{}, own, columns_of(m, at));
-                products[d][h] = plus_scaled_tile(products[d][h + shift], inverse, product);
+                products[d][h] = plus_scaled_product<(backward != upper)>(products[d][h + shift],
+                                                                          own, columns_of(m, at));
             }
         }
     }

@@ -8,6 +8,8 @@
 #include "potrf_panel.cuh"
 #include "tensor_tile.cuh"
 
+#include <type_traits>
+
 namespace batchlas_device {
 
 constexpr int panel = tile_columns;
@@ -36,6 +38,22 @@ template <class T, int rows, int width, bool triangle> struct gathered_products 
             for (int d = 0; d < down; ++d)
                 if (!triangle || panel * (g + shift) < tile_rows * (d + 1))
                     x[d][g] = plus_tile_product<true>(x[d][g + shift], a[d], b);
+        }
+    }
+    /* The same for all of them, where own rows may be too small for the tensor cores. */
+    template <int shift>
+    __device__ __forceinline__ void add_scaled(const staged_panel<T, rows> &own,
+                                               const staged_panel<T, width> &top, int first) {
+#pragma unroll
+        for (int d = 0; d < down; ++d) {
+            const scaled_factor<T> a = scaled_rows_of(own, tile_rows * d);
+#pragma unroll
+            for (int g = 0; g + shift < right; ++g) {
+                if (first + panel * g >= width)
+                    break;
+                x[d][g] = plus_scaled_product<true>(x[d][g + shift], a,
+                                                    columns_of(top, first + panel * g));
+            }
         }
     }
     /* Takes the products from the staged columns, of which `columns` are there from row `first`
@@ -78,7 +96,7 @@ template <> inline constexpr rows_geometry rows_geometry_of<complex_of<double>, 
 template <class T, int width> constexpr bool has_width = rows_geometry_of<T, width>.rows > 0;
 
 /* Division by the conjugate of a diagonal's element: of a Cholesky factor, which is real and not
- * tiny, or of any triangle. */
+ * tiny, no more than the rows below it are, or of any triangle. */
 template <class T> __device__ __forceinline__ void prepare(real_of<T> &inverse, T d, bool) {
     inverse = 1 / real_part(d);
 }
@@ -93,12 +111,15 @@ template <class T> __device__ __forceinline__ T divided(T x, const any_divisor<T
     return times(inverse.of.inverse, scaled(inverse.of.before, x));
 }
 
-/* Some rows below a diagonal block of width columns, in a warp: updated and solved, X L^H = A. */
+/* Some rows below a diagonal block of width columns, in a warp: updated and solved, X L^H = A. With
+ * any divisors also the rows are any. */
 template <class T, int width, bool upper, class Inverse = real_of<T>> struct rows_below {
     static constexpr rows_geometry g = rows_geometry_of<T, width>;
     static constexpr int rows = g.rows;
     static constexpr int ring = g.ring;
     static constexpr int of_a_lane = rows / warp_lanes;
+    static constexpr bool may_be_tiny =
+        has_small_range<T> && std::is_same<Inverse, any_divisor<T>>::value;
 
     struct memory {
         staged_panel<T, width> top[ring]; // of the rows of the diagonal block
@@ -111,7 +132,17 @@ template <class T, int width, bool upper, class Inverse = real_of<T>> struct row
     int there;                            // of these
     int j;                                // the block column's first
     memory &shared;
+    bool has_tiny; // numbers in columns before
     gathered_products<T, rows, width, false> products;
+
+    template <int shift>
+    __device__ __forceinline__ void add(const staged_panel<T, rows> &own,
+                                        const staged_panel<T, width> &top, int first) {
+        if (may_be_tiny && has_tiny)
+            products.template add_scaled<shift>(own, top, first);
+        else
+            products.template add<shift>(own, top, first, width);
+    }
 
     __device__ __forceinline__ void begin(int k) const {
         if (k < j + width) {
@@ -136,6 +167,15 @@ template <class T, int width, bool upper, class Inverse = real_of<T>> struct row
             for (int c = 0; c < panel; ++c)
                 y[r][c] = here.at[c][lane + warp_lanes * r];
         solve_rows<0>(y, &top.at[0][p], staged_panel<T, width>::stride, shared.inverse + p);
+        if constexpr (may_be_tiny) {
+            bool tiny = false;
+#pragma unroll
+            for (int r = 0; r < of_a_lane; ++r)
+#pragma unroll
+                for (int c = 0; c < panel; ++c)
+                    tiny |= is_tiny(y[r][c]);
+            has_tiny |= lanes_where(tiny) != 0;
+        }
 #pragma unroll
         for (int r = 0; r < of_a_lane; ++r) {
             const int row = lane + warp_lanes * r;
@@ -149,7 +189,7 @@ template <class T, int width, bool upper, class Inverse = real_of<T>> struct row
         warp_barrier();
         if constexpr (upper)
             store_transposed(a, 0, j + p, here, 0, there < rows ? there : rows, -panel);
-        products.template add<1>(here, top, p + panel, width);
+        add<1>(here, top, p + panel);
     }
 
     __device__ __forceinline__ void solve(bool real_diagonal) {
@@ -168,7 +208,7 @@ template <class T, int width, bool upper, class Inverse = real_of<T>> struct row
             begin(k + panel * (ring - 1));
             const int slot = k / panel % ring;
             if (k < j)
-                products.template add<0>(shared.own[slot], shared.top[slot], 0, width);
+                add<0>(shared.own[slot], shared.top[slot], 0);
             else
                 solve_panel(shared.top[slot], shared.own[slot], k - j);
         }

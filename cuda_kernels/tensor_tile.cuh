@@ -169,6 +169,84 @@ plus_tile_product(const product_tile<complex_of<R>> &c, const product_factor<com
     return d;
 }
 
+/* The factors of products with a panel: 16 of its rows from `first` on, each half of them scaled or
+ * not, and 8. Which of its columns count as k and k + 4 does not matter: these meet no bank twice.
+ */
+template <class T, int rows, class Change>
+__device__ __forceinline__ product_factor<T, 4> rows_of(const staged_panel<T, rows> &staged,
+                                                        int first, Change change) {
+    const int lane = static_cast<int>(threadIdx.x) % warp_lanes;
+    product_factor<T, 4> factor;
+#pragma unroll
+    for (int e = 0; e < 4; ++e)
+        factor.set(e, change(e % 2, staged.at[lane % 4 * 2 + e / 2][first + e % 2 * 8 + lane / 4]));
+    return factor;
+}
+template <class T, int rows>
+__device__ __forceinline__ product_factor<T, 4> rows_of(const staged_panel<T, rows> &staged,
+                                                        int first) {
+    return rows_of(staged, first, [](int, T element) { return element; });
+}
+template <class T, int rows>
+__device__ __forceinline__ product_factor<T, 2> columns_of(const staged_panel<T, rows> &staged,
+                                                           int first) {
+    const int lane = static_cast<int>(threadIdx.x) % warp_lanes;
+    product_factor<T, 2> factor;
+#pragma unroll
+    for (int e = 0; e < 2; ++e)
+        factor.set(e, staged.at[lane % 4 * 2 + e][first + lane / 4]);
+    return factor;
+}
+
+// ---- floats out of the tensor cores' range -----------------------------------------------------
+// Of a float below 2^-110 the tensor cores do not know all bits, for they know none below 2^-136.
+// Where a row's part of a panel is as small throughout, it is scaled for the products.
+
+template <class T> constexpr bool has_small_range = sizeof(real_of<T>) == 4;
+
+template <class R> __device__ __forceinline__ bool is_tiny(R a) {
+    return a != 0 && fabs(a) < R(0x1p-110);
+}
+template <class R> __device__ __forceinline__ bool is_tiny(complex_of<R> a) {
+    return is_tiny(a.re) || is_tiny(a.im);
+}
+template <class R> __device__ __forceinline__ R larger(R size, R a) {
+    return fmax(size, fabs(a));
+}
+template <class R> __device__ __forceinline__ R larger(R size, complex_of<R> a) {
+    return larger(larger(size, a.re), a.im);
+}
+/* Makes the largest of some numbers one that the tensor cores know. */
+template <class R> __device__ __forceinline__ R scale_for(R largest) {
+    return largest < R(0x1p-40) ? R(0x1p+64) : R(1);
+}
+
+/* Some rows, and what undoes the scale of either half of them. */
+template <class T> struct scaled_factor {
+    product_factor<T, 4> rows;
+    real_of<T> inverse[2];
+};
+template <class T, int rows>
+__device__ __forceinline__ scaled_factor<T> scaled_rows_of(const staged_panel<T, rows> &staged,
+                                                           int first) {
+    using R = real_of<T>;
+    const int lane = static_cast<int>(threadIdx.x) % warp_lanes;
+    R scale[2];
+    scaled_factor<T> factor;
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+        R largest = 0;
+#pragma unroll
+        for (int c = 0; c < tile_columns; ++c)
+            largest = larger(largest, staged.at[c][first + 8 * half + lane / 4]);
+        scale[half] = scale_for(largest);
+        factor.inverse[half] = 1 / scale[half];
+    }
+    factor.rows =
+        rows_of(staged, first, [&](int half, T element) { return scaled(scale[half], element); });
+    return factor;
+}
+
 /* c + a, of which each lane scales the rows of either half. */
 template <class R>
 __device__ __forceinline__ product_tile<R>
@@ -192,39 +270,13 @@ plus_scaled_tile(const product_tile<complex_of<R>> &c, const R (&scale)[2],
     return d;
 }
 
-/* The factors of products with a panel: 16 of its rows from `first` on, each half of them scaled or
- * not, and 8. Which of its columns count as k and k + 4 does not matter: these meet no bank twice.
- */
-template <class T, int rows, class Change>
-__device__ __forceinline__ product_factor<T, 4> rows_of(const staged_panel<T, rows> &staged,
-                                                        int first, Change change) {
-    const int lane = static_cast<int>(threadIdx.x) % warp_lanes;
-    product_factor<T, 4> factor;
-#pragma unroll
-    for (int e = 0; e < 4; ++e)
-        factor.set(e, change(e % 2, staged.at[lane % 4 * 2 + e / 2][first + e % 2 * 8 + lane / 4]));
-    return factor;
-}
-template <class T, int rows>
-__device__ __forceinline__ product_factor<T, 4> rows_of(const staged_panel<T, rows> &staged,
-                                                        int first) {
-    return rows_of(staged, first, [](int, T element) { return element; });
-}
-template <class T, int rows>
-__device__ __forceinline__ product_factor<T, 4>
-scaled_rows_of(const staged_panel<T, rows> &staged, int first, const real_of<T> (&scale)[2]) {
-    return rows_of(staged, first,
-                   [&](int half, T element) { return scaled(scale[half], element); });
-}
-template <class T, int rows>
-__device__ __forceinline__ product_factor<T, 2> columns_of(const staged_panel<T, rows> &staged,
-                                                           int first) {
-    const int lane = static_cast<int>(threadIdx.x) % warp_lanes;
-    product_factor<T, 2> factor;
-#pragma unroll
-    for (int e = 0; e < 2; ++e)
-        factor.set(e, staged.at[lane % 4 * 2 + e][first + lane / 4]);
-    return factor;
+/* c + a b^T, or c + a b^H, of scaled rows a. */
+template <bool conjugated, class T>
+__device__ __forceinline__ product_tile<T> plus_scaled_product(const product_tile<T> &c,
+                                                               const scaled_factor<T> &a,
+                                                               const product_factor<T, 2> &b) {
+    return plus_scaled_tile(c, a.inverse,
+                            plus_tile_product<conjugated>(product_tile<T>{}, a.rows, b));
 }
 
 } // namespace batchlas_device

@@ -34,6 +34,7 @@ __global__ void __launch_bounds__(warp_lanes, rows_geometry_of<T, width>.blocks)
     const int first = static_cast<int>(blockIdx.x % arguments.tiles) * some_rows::rows;
     const triangle_of<const T, upper> a = {item_of<const T>(arguments.A, i), arguments.A.ld};
     const triangle_of<T, upper> b = {item_of<T>(arguments.B, i), arguments.B.ld};
+    bool has_tiny = false;
 #pragma unroll 1
     for (int j = 0; j < arguments.order; j += width) {
         some_rows x = {{a.at(j, 0), a.ld},
@@ -41,8 +42,10 @@ __global__ void __launch_bounds__(warp_lanes, rows_geometry_of<T, width>.blocks)
                        arguments.count - first,
                        j,
                        shared_object<typename some_rows::memory>(),
+                       has_tiny,
                        {}};
         x.solve(arguments.real_diagonal);
+        has_tiny = x.has_tiny;
         warp_barrier();
     }
 }

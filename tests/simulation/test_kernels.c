@@ -419,8 +419,15 @@ static void generate_triangle(const problem_t *p, int n, uint64_t seed, wide_t *
         }
 }
 
+static void generate_sides(const matrices_t *B, double scale, uint64_t seed, wide_t *item) {
+    generate_dense(B->type, B->rows, B->columns, seed, item);
+    for (int e = 0; e < B->rows * B->columns; ++e)
+        item[e] = round_to(B->type, (wide_t){item[e].re * scale, item[e].im * scale});
+}
+
 /* op(A) X - alpha B, or X op(A) - alpha B, is within the roundings of a substitution. */
-static void judge_solve(const call_t *c, uint64_t seed_a, uint64_t seed_b, const matrices_t *X) {
+static void judge_solve(const call_t *c, uint64_t seed_a, uint64_t seed_b, double scale,
+                        const matrices_t *X) {
     const bool left = c->p.side == BATCHLAS_LEFT;
     const int n = left ? c->p.m : c->p.n;
     const size_t area = (size_t)X->rows * (size_t)X->columns;
@@ -436,7 +443,7 @@ static void judge_solve(const call_t *c, uint64_t seed_a, uint64_t seed_b, const
             continue;
         }
         generate_triangle(&c->p, n, seed_a + (uint64_t)i, A);
-        generate_dense(X->type, X->rows, X->columns, seed_b + (uint64_t)i, residual);
+        generate_sides(X, scale, seed_b + (uint64_t)i, residual);
         matrices_item(X, i, x);
         reference_gemm(left ? c->p.op_a : BATCHLAS_NO_TRANS, left ? BATCHLAS_NO_TRANS : c->p.op_a,
                        X->rows, X->columns, n, one, left ? A : x, left ? x : A, minus_alpha,
@@ -490,6 +497,15 @@ static batchlas_status_t run_trsm(const subject_t *subject, bool judged, matrice
               .skip = skips ? skip.device : NULL,
               .real_diagonal = skips,
               .batch = SOLVES}};
+    /* Floats of which tensor cores would not know all bits. */
+    const double scale = form == LOWER_PANEL && unit_roundoff(subject->type) > 1e-10 ? 0x1p-124 : 1;
+    wide_t *side = host_alloc((size_t)B.rows * (size_t)B.columns, sizeof *side);
+    for (int i = 0; i < SOLVES; ++i) {
+        generate_sides(&B, scale, 11 + (uint64_t)i, side);
+        matrices_set(&B, i, side);
+    }
+    free(side);
+    matrices_put(&B);
     wide_t *triangle = host_alloc((size_t)n * (size_t)n, sizeof *triangle);
     A.real_diagonal = skips && scalar_is_complex(subject->type);
     matrices_fill(&A, POISON);
@@ -505,7 +521,7 @@ static batchlas_status_t run_trsm(const subject_t *subject, bool judged, matrice
     matrices_get(&B);
     if (status == BATCHLAS_SUCCESS && judged) {
         suite_expect(matrices_are_untouched(&A));
-        judge_solve(&trsm, 1, 11, &B);
+        judge_solve(&trsm, 1, 11, scale, &B);
     }
     matrices_free(&A);
     ints_free(&skip);
