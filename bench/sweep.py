@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """From ledgers to tuned tables."""
 
+import math
 import os
 import re
 import sys
@@ -13,6 +14,8 @@ import tables
 TIE = 0.03
 # Nor on a GPU than a launch, whose own time varies by this much.
 LAUNCH_MS = 0.003
+# Of a row, towards which a table is looked at half-way.
+NEIGHBOURS = 6
 
 
 def split_name(path, ending):
@@ -62,25 +65,49 @@ def rows_of(measurements):
                   key=lambda pair: (shapes.TYPES.index(pair[0].type), *pair[0].key()[1:]))
 
 
-def is_served(row, measurement, kept):
-    """Whether the nearest of the rows kept chooses well enough for what this row measured."""
-    nearest = tables.nearest(kept, row)
+def between(members):
+    """(problem, the pair of the nearest row) of all rows of one kind, and of the problems half-way
+    to each row's neighbours, where a table without this row might go astray."""
+    rows = [row for row, _ in members]
+    pairs = {row.key(): pair for row, pair in zip(rows, members)}
+    problems = set(rows)
+    for row in rows:
+        others = sorted(rows, key=lambda other: tables.distance(other, row))
+        for other in others[1:1 + NEIGHBOURS]:
+            problems.add(row._replace(n=middle(row.n, other.n), nrhs=middle(row.nrhs, other.nrhs),
+                                      batch=middle(row.batch, other.batch)))
+    return [(problem, pairs[tables.nearest(rows, problem).key()])
+            for problem in sorted(problems, key=lambda problem: problem.key())]
+
+
+def middle(a, b):
+    return round(math.sqrt(a * b))
+
+
+def is_served(problem, pair, kept):
+    """Whether the nearest of the rows kept chooses well enough by the measurement of this pair."""
+    row, measurement = pair
+    if row in kept:
+        return True
+    nearest = tables.nearest(kept, problem)
     families = measurement.all_families()  # an unsteady one would be chosen too
     choice = nearest and next((f for f in nearest.families if f in families), None)
     return bool(choice) and families[choice]["ms"] <= (1 + TIE) * families[row.families[0]]["ms"]
 
 
 def condense(pairs):
-    """A subset of the rows that chooses as well for all of them: the condensed nearest neighbour
-    (Hart 1968). A look-up walks all rows of a kind, so fewer of them make small problems faster."""
+    """A subset of the rows that chooses as well for all of them and half-way between them: the
+    condensed nearest neighbour (Hart 1968). A look-up walks all rows of a kind, so fewer of them
+    make small problems faster."""
     kinds = {}
     for pair in pairs:
         kinds.setdefault(pair[0][:3], []).append(pair)
     kept = []
     for members in kinds.values():
         chosen = []
-        while lacking := next((row for row, measurement in members
-                               if not is_served(row, measurement, chosen)), None):
+        problems = between(members)
+        while lacking := next((pair[0] for problem, pair in problems
+                               if not is_served(problem, pair, chosen)), None):
             chosen.append(lacking)
         kept += sorted(chosen, key=lambda row: row.key())
     return kept

@@ -208,12 +208,12 @@ DEFECTS = [
         "potrf_lpanel.cu"),
     Defect(
         "the rows below update with a column before it is scaled", "potrf_panel.cuh", "factor",
-        """            x[r][c] = scaled(inverse, x[r][c]);
+        """            x[r][c] = divided(x[r][c], inverse);
         update_columns<first>(x, c, columns + c * stride);""",
         """            ;
         update_columns<first>(x, c, columns + c * stride);
         for (int r = first; r < rows; ++r)
-            x[r][c] = scaled(inverse, x[r][c]);""",
+            x[r][c] = divided(x[r][c], inverse);""",
         "potrf_lpanel.cu"),
     Defect(
         "a row is stored beyond the diagonal", "potrf_panel.cuh", "padding",
@@ -298,8 +298,7 @@ DEFECTS = [
     Defect(
         "a row past the matrix is stored", "potrf_lpanel.cu", "padding",
         "if (row < j || row >= n)",
-        "if (row < j || row > n)",
-        "potrf_ltile.cu"),
+        "if (row < j || row > n)"),
     Defect(
         "info does not count the panels before", "potrf_lpanel.cu", "info",
         "failed = j + diagonal.failed;",
