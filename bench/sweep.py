@@ -69,7 +69,7 @@ def between(members):
     """(problem, the pair of the nearest row) of all rows of one kind, and of the problems half-way
     to each row's neighbours, where a table without this row might go astray."""
     rows = [row for row, _ in members]
-    pairs = {row.key(): pair for row, pair in zip(rows, members)}
+    pairs = {pair[0].key(): pair for pair in members}
     problems = set(rows)
     for row in rows:
         others = sorted(rows, key=lambda other: tables.distance(other, row))
@@ -87,7 +87,7 @@ def middle(a, b):
 def is_served(problem, pair, kept):
     """Whether the nearest of the rows kept chooses well enough by the measurement of this pair."""
     row, measurement = pair
-    if row in kept:
+    if row in kept:  # where two are as near, either is right
         return True
     nearest = tables.nearest(kept, problem)
     families = measurement.all_families()  # an unsteady one would be chosen too

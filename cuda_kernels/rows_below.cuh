@@ -100,26 +100,22 @@ template <class T, int width> constexpr bool has_width = rows_geometry_of<T, wid
 template <class T> __device__ __forceinline__ void prepare(real_of<T> &inverse, T d, bool) {
     inverse = 1 / real_part(d);
 }
-template <class T> struct any_divisor {
-    divisor<T> of;
-};
-template <class T>
-__device__ __forceinline__ void prepare(any_divisor<T> &inverse, T d, bool is_real) {
-    inverse.of = divisor_of(is_real ? from_real<T>(real_part(d)) : conjugate(d));
+template <class T> __device__ __forceinline__ void prepare(divisor<T> &inverse, T d, bool is_real) {
+    inverse = divisor_of(is_real ? from_real<T>(real_part(d)) : conjugate(d));
 }
-template <class T> __device__ __forceinline__ T divided(T x, const any_divisor<T> &inverse) {
-    return times(inverse.of.inverse, scaled(inverse.of.before, x));
+template <class T> __device__ __forceinline__ T divided(T x, const divisor<T> &by) {
+    return times(by.inverse, scaled(by.before, x));
 }
 
-/* Some rows below a diagonal block of width columns, in a warp: updated and solved, X L^H = A. With
- * any divisors also the rows are any. */
+/* Some rows below a diagonal block of width columns, in a warp: updated and solved, X L^H = A. Of
+ * any triangle also the rows are any. */
 template <class T, int width, bool upper, class Inverse = real_of<T>> struct rows_below {
     static constexpr rows_geometry g = rows_geometry_of<T, width>;
     static constexpr int rows = g.rows;
     static constexpr int ring = g.ring;
     static constexpr int of_a_lane = rows / warp_lanes;
     static constexpr bool may_be_tiny =
-        has_small_range<T> && std::is_same<Inverse, any_divisor<T>>::value;
+        has_small_range<T> && std::is_same<Inverse, divisor<T>>::value;
 
     struct memory {
         staged_panel<T, width> top[ring]; // of the rows of the diagonal block

@@ -27,7 +27,7 @@ struct tile_arguments {
 template <class T, int width, bool upper>
 __global__ void __launch_bounds__(warp_lanes, rows_geometry_of<T, width>.blocks)
     solve(tile_arguments arguments) {
-    using some_rows = rows_below<T, width, upper, any_divisor<T>>;
+    using some_rows = rows_below<T, width, upper, divisor<T>>;
     const int64_t i = blockIdx.x / arguments.tiles;
     if (arguments.skip && arguments.skip[i])
         return;

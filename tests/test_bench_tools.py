@@ -466,6 +466,14 @@ class Sweeps(InFolder):
             "--all-rows")
         self.assertEqual(len(tables.read(self.path("potrf.host.txt"), "potrf")), len(entries))
 
+    def test_problems_half_way_between_rows_are_looked_at(self):
+        few, many = (tables.Row("d", "lower", "-", n, 1, batch, ("tiny",), "ledger:2")
+                     for n, batch in ((16, 4), (64, 1024)))
+        half_way = few._replace(n=32, batch=64)
+        looked_at = dict(sweep.between([(few, None), (many, None)]))
+        self.assertEqual(set(looked_at), {few, many, half_way})
+        self.assertEqual(looked_at[many], (many, None))
+
     def test_a_row_is_kept_where_the_nearest_would_choose_an_unsteady_family(self):
         near = {"tiny": timed(1.0, "tiny"), "blocked": timed(2.0, "blocked")}
         here = {"tiny": timed(9.0, "tiny", "bad", 0.3), "blocked": timed(2.0, "blocked")}

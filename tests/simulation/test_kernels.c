@@ -485,7 +485,7 @@ static batchlas_status_t run_trsm(const subject_t *subject, bool judged, matrice
                                                      : STRICT_UPPER_TRIANGLE;
     matrices_t A = matrices_make(subject->type, n, n, SOLVES, PADDED, region);
     matrices_t B =
-        matrices_dense(subject->type, left ? n : count, left ? count : n, SOLVES, PADDED, ALL, 11);
+        matrices_make(subject->type, left ? n : count, left ? count : n, SOLVES, PADDED, ALL);
     ints_t skip = passed_over(SOLVES);
     const call_t trsm = {
         .routine = TRSM,
@@ -505,6 +505,7 @@ static batchlas_status_t run_trsm(const subject_t *subject, bool judged, matrice
     /* Floats of which tensor cores would not know all bits. */
     const double scale = form == LOWER_PANEL && is_single(subject->type) ? 0x1p-124 : 1;
     wide_t *side = host_alloc((size_t)B.rows * (size_t)B.columns, sizeof *side);
+    matrices_fill(&B, SENTINEL);
     for (int i = 0; i < SOLVES; ++i) {
         generate_sides(&B, scale, 11 + (uint64_t)i, side);
         matrices_set(&B, i, side);
