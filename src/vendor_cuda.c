@@ -686,17 +686,28 @@ batchlas_status_t batchlas_gemm_cublas_buffer_size(batchlas_handle_t h, const pr
     return open_cublas(h);
 }
 
+/* cuBLAS hands what is left of a batch after every whole 65,535 items to another kernel, whose last
+ * bits may differ. */
+enum { ALIKE_PRODUCTS = 65535 };
+
 static cublasStatus_t gemm_batched(cublasHandle_t cublas, const problem_t *p,
                                    const gemm_batched_t *layout) {
     const bool single = p->type == TYPE_S || p->type == TYPE_C;
     const cudaDataType type = data_type(p->type);
     const scalar_t alpha = scalar(p->type, p->alpha);
     const scalar_t beta = scalar(p->type, p->beta);
-    return cublasGemmBatchedEx(
-        cublas, operation(p->type, p->op_a), operation(p->type, p->op_b), p->m, p->n, p->k, &alpha,
-        (const void *const *)layout->a, type, p->A.ld, (const void *const *)layout->b, type,
-        p->B.ld, &beta, layout->c, type, p->C.ld, (int)p->batch,
-        single ? CUBLAS_COMPUTE_32F : CUBLAS_COMPUTE_64F, CUBLAS_GEMM_DEFAULT);
+    const parts_t parts = parts_of(p->batch, ALIKE_PRODUCTS);
+    cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
+    for (int64_t part = 0; part < parts.count && status == CUBLAS_STATUS_SUCCESS; ++part) {
+        const int64_t first = part_first(parts, part);
+        status = cublasGemmBatchedEx(
+            cublas, operation(p->type, p->op_a), operation(p->type, p->op_b), p->m, p->n, p->k,
+            &alpha, (const void *const *)layout->a + first, type, p->A.ld,
+            (const void *const *)layout->b + first, type, p->B.ld, &beta, layout->c + first, type,
+            p->C.ld, (int)(part_first(parts, part + 1) - first),
+            single ? CUBLAS_COMPUTE_32F : CUBLAS_COMPUTE_64F, CUBLAS_GEMM_DEFAULT);
+    }
+    return status;
 }
 
 static batchlas_status_t gemm_batched_part(batchlas_handle_t h, const problem_t *p,
