@@ -85,21 +85,57 @@ static batchlas_status_t stream_of(omp_interop_t object, int *device_num, void *
     return BATCHLAS_SUCCESS;
 }
 
-/* A stream of OpenMP's own. One object serves the handle's whole life: each pair of init and
- * destroy costs the runtime a stream. */
+/* Streams of OpenMP's own that no handle has. Each pair of init and destroy would cost the runtime
+ * a stream, 131 KiB of the host's memory, so one that was made goes from handle to handle. */
+typedef struct spare_stream {
+    omp_interop_t object;
+    int device;
+    struct spare_stream *next;
+} spare_stream_t;
+
+static spare_stream_t *spare_streams;
+
+static omp_interop_t take_spare(int device) {
+    spare_stream_t *found = NULL;
+#pragma omp critical(batchlas_spare_streams)
+    {
+        spare_stream_t **link = &spare_streams;
+        while (*link && (*link)->device != device)
+            link = &(*link)->next;
+        found = *link;
+        if (found)
+            *link = found->next;
+    }
+    const omp_interop_t object = found ? found->object : omp_interop_none;
+    free(found);
+    return object;
+}
+
 static batchlas_status_t own_stream(batchlas_handle_t h) {
-    omp_interop_t object = omp_interop_none;
     const int device = h->device;
+    omp_interop_t object = take_spare(device);
     int stream_device = 0;
+    if (object == omp_interop_none) {
 #pragma omp interop init(targetsync : object) device(device)
+    }
     h->interop = object;
     return stream_of(object, &stream_device, &h->stream);
 }
 
+/* The stream is idle. */
 static void release_stream(batchlas_handle_t h) {
     omp_interop_t object = h->interop;
-    if (object != omp_interop_none) {
+    if (object == omp_interop_none)
+        return;
+    spare_stream_t *spare = malloc(sizeof *spare);
+    if (!spare) {
 #pragma omp interop destroy(object)
+        return;
+    }
+#pragma omp critical(batchlas_spare_streams)
+    {
+        *spare = (spare_stream_t){object, h->device, spare_streams};
+        spare_streams = spare;
     }
 }
 #endif
