@@ -14,7 +14,7 @@ TYPES = "sdcz"
 # library has on a device.
 FAMILIES = {
     "potrf": ("tiny", "cta", "lpanel:panel=8", "lpanel:panel=16", "ltile:width=32",
-              "ltile:width=64", "blocked", "vendor", "vendor:single"),
+              "ltile:width=64", "wide", "blocked", "vendor", "vendor:single"),
     "potrs": ("fused", "stream", "tiny", "tile", "blocked", "vendor"),
     "posv": ("tiny", "rolled", "blocked"),
     "trsm": ("strips", "tile", "tiled", "vendor"),

@@ -3,6 +3,7 @@
  * 8 columns. A thread owns the rows thread, thread + threads, ... and keeps its part of the current
  * panel in registers; finished panels lie in shared memory, where they update all later ones. */
 #include "families.h"
+#include "panel_row.cuh"
 #include "potrf_panel.cuh"
 #include "resident_capacity.h"
 
@@ -55,41 +56,6 @@ struct cta_arguments {
 };
 
 // ---- panels in shared memory -------------------------------------------------------------------
-
-/* A row of a panel: `panel` elements in granules, whose order turns with the row, so that a warp
- * that reads or writes one granule in each of 32 rows meets no bank twice. Panel p of a matrix
- * padded to order m holds the rows panel * p ... m - 1. */
-template <class T, int panel> struct panel_row {
-    static constexpr int length = granule<T>::length;
-    static constexpr int granules = panel / length;
-    static constexpr int rows_a_line = 8 / granules;
-    static_assert(panel % length == 0 && granules <= 8, "a row of a panel is 1 to 8 granules");
-
-    /* Where granule i of this row is. Its parts of the row and of i may be taken one by one, as
-     * long as what is added to the row is less than a power of two that divides the rest of it. */
-    __host__ __device__ static constexpr int place(int row, int i) {
-        return i ^ (row / rows_a_line % granules);
-    }
-    __device__ __forceinline__ static void load(T (&to)[panel], const granule<T> *from, int row) {
-#pragma unroll
-        for (int i = 0; i < granules; ++i) {
-            const granule<T> g = from[place(row, i)];
-#pragma unroll
-            for (int e = 0; e < length; ++e)
-                to[i * length + e] = g.at[e];
-        }
-    }
-    __device__ __forceinline__ static void store(granule<T> *to, int row, const T (&from)[panel]) {
-#pragma unroll
-        for (int i = 0; i < granules; ++i) {
-            granule<T> g;
-#pragma unroll
-            for (int e = 0; e < length; ++e)
-                g.at[e] = from[i * length + e];
-            to[place(row, i)] = g;
-        }
-    }
-};
 
 template <class T, int panel> constexpr size_t bytes_of(int64_t n) {
     const int64_t panels = (n + panel - 1) / panel;

@@ -113,12 +113,19 @@ template <class T> struct product_tile {
     __device__ __forceinline__ T at(int e) const {
         return part[e];
     }
+    __device__ __forceinline__ void set(int e, T value) {
+        part[e] = value;
+    }
 };
 template <class R> struct product_tile<complex_of<R>> {
     R re[4], im[4];
 
     __device__ __forceinline__ complex_of<R> at(int e) const {
         return {re[e], im[e]};
+    }
+    __device__ __forceinline__ void set(int e, complex_of<R> value) {
+        re[e] = value.re;
+        im[e] = value.im;
     }
 };
 

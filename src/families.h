@@ -30,6 +30,8 @@ BUFFER_SIZE(batchlas_potrf_ltile_cuda_buffer_size); /* cuda_kernels/potrf_ltile.
 CAN_RUN(batchlas_potrf_ltile_64_cuda_can_run);
 LAUNCH(batchlas_potrf_ltile_32_cuda);
 LAUNCH(batchlas_potrf_ltile_64_cuda);
+CAN_RUN(batchlas_potrf_wide_cuda_can_run); /* cuda_kernels/potrf_wide.cu */
+LAUNCH(batchlas_potrf_wide_cuda);
 CAN_RUN(batchlas_potrf_tiny_host_can_run); /* offload_kernels/potrf_tiny.c */
 LAUNCH(batchlas_potrf_tiny_host);
 BUFFER_SIZE(batchlas_potrf_blocked_buffer_size); /* offload_kernels/potrf_blocked.c */

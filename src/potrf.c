@@ -22,6 +22,7 @@ static const family_t families[] = {
     {"lpanel:panel=16", ON_GPU, NATIVE, ENQUEUES, true,  IF_GPU(batchlas_potrf_lpanel_16_cuda_can_run, NULL, batchlas_potrf_lpanel_16_cuda)},
     {"ltile:width=32", ON_GPU,  NATIVE, ENQUEUES, true,  IF_GPU(batchlas_always_runs, batchlas_potrf_ltile_cuda_buffer_size, batchlas_potrf_ltile_32_cuda)},
     {"ltile:width=64", ON_GPU,  NATIVE, ENQUEUES, true,  IF_GPU(batchlas_potrf_ltile_64_cuda_can_run, batchlas_potrf_ltile_cuda_buffer_size, batchlas_potrf_ltile_64_cuda)},
+    {"wide",           ON_GPU,  NATIVE, ENQUEUES, true,  IF_GPU(batchlas_potrf_wide_cuda_can_run, NULL, batchlas_potrf_wide_cuda)},
     {"tiny",           ON_HOST, NATIVE, ENQUEUES, true,  batchlas_potrf_tiny_host_can_run, NULL, batchlas_potrf_tiny_host},
     {"blocked",        ON_BOTH, NATIVE, ENQUEUES, false, batchlas_always_runs, batchlas_potrf_blocked_buffer_size, batchlas_potrf_blocked},
     {"vendor",         ON_GPU,  VENDOR, BLOCKS,   false, IF_CUDA_VENDOR(batchlas_always_runs, batchlas_potrf_cusolver_batched_buffer_size, batchlas_potrf_cusolver_batched)},

@@ -24,6 +24,7 @@ static const family_line_t lines[] = {
     {"potrf",        "lpanel:panel=16", NULL,   false,       true,        {512, 512, 0, 0}},
     {"potrf",        "ltile:width=32", NULL,    false,       true,        EVERY_ORDER},
     {"potrf",        "ltile:width=64", NULL,    false,       true,        {ANY, ANY, ANY, 0}},
+    {"potrf",        "wide",          NULL,     false,       true,        {128, 128, 128, 64}},
     {"potrf",        "blocked",       NULL,     true,        true,        EVERY_ORDER},
     {"potrf",        "blocked",       "native", true,        true,        EVERY_ORDER},
     {"potrf",        "blocked",       "vendor", HOST_VENDOR, CUDA_VENDOR, EVERY_ORDER},

@@ -131,7 +131,8 @@ inline void copies_arrive(source_line where = source_line::current()) {
 inline void end_group() {
     end_group_of_copies();
 }
-inline void groups_arrive(int open, source_line where = source_line::current()) {
+template <int least = 0, int most = 8>
+void groups_arrive(int open, source_line where = source_line::current()) {
     wait_for_groups(open, where);
 }
 

@@ -732,7 +732,7 @@ static char *barriers_of_the_source(void) {
     FILE *pipe =
         popen("cd " CUDA_KERNELS " && grep -noE "
               "'(block_barrier|group_barrier|warp_barrier|copies_arrive|groups_arrive|wait_for)"
-              "(<[a-z_]+>)?\\([^;]*\\);' "
+              "(<[a-z0-9_, ]+>)?\\([^;]*\\);' "
               "*.cu *.cuh | grep -v '^device.cuh' | cut -d: -f1,2 | LC_ALL=C sort -t: -k1,1 -k2,2n",
               "r");
     char *text = host_alloc(1 << 16, 1);
