@@ -18,15 +18,19 @@ using namespace batchlas_device;
 
 namespace {
 
-/* Diagonal blocks that an SM should have at work, which bounds the registers. */
-template <class T, int width> constexpr int diagonal_blocks = 0;
-template <> constexpr int diagonal_blocks<float, 32> = 16;
-template <> constexpr int diagonal_blocks<float, 64> = 12;
-template <> constexpr int diagonal_blocks<double, 32> = 12;
-template <> constexpr int diagonal_blocks<double, 64> = 8;
-template <> constexpr int diagonal_blocks<complex_of<float>, 32> = 12;
-template <> constexpr int diagonal_blocks<complex_of<float>, 64> = 8;
-template <> constexpr int diagonal_blocks<complex_of<double>, 32> = 8;
+/* Of a warp that works on a diagonal block. */
+struct diagonal_geometry {
+    int ring;   // panels that are there or under way
+    int blocks; // of one warp, that an SM should have at work, which bounds the registers
+};
+template <class T, int width> constexpr diagonal_geometry diagonal_geometry_of = {};
+template <> constexpr diagonal_geometry diagonal_geometry_of<float, 32> = {2, 16};
+template <> constexpr diagonal_geometry diagonal_geometry_of<float, 64> = {2, 12};
+template <> constexpr diagonal_geometry diagonal_geometry_of<double, 32> = {3, 12};
+template <> constexpr diagonal_geometry diagonal_geometry_of<double, 64> = {3, 8};
+template <> constexpr diagonal_geometry diagonal_geometry_of<complex_of<float>, 32> = {2, 12};
+template <> constexpr diagonal_geometry diagonal_geometry_of<complex_of<float>, 64> = {2, 8};
+template <> constexpr diagonal_geometry diagonal_geometry_of<complex_of<double>, 32> = {2, 8};
 
 struct ltile_arguments {
     operand_t A;
@@ -42,9 +46,10 @@ struct ltile_arguments {
 template <class T, int width, bool upper> struct diagonal_tile {
     static constexpr int rows = width / warp_lanes;
     static_assert(rows == 1 || rows == 2, "a lane owns one or two rows");
+    static constexpr int ring = diagonal_geometry_of<T, width>.ring;
 
     struct memory {
-        staged_panel<T, width> panels[2];
+        staged_panel<T, width> panels[ring];
         diagonal_block<T, panel> diagonal;
     };
 
@@ -55,21 +60,15 @@ template <class T, int width, bool upper> struct diagonal_tile {
     gathered_products<T, width, width, true> products; // of the columns so far
 
     __device__ __forceinline__ staged_panel<T, width> &staged(int k) const {
-        return shared.panels[k / panel % 2];
+        return shared.panels[k / panel % ring];
     }
-    __device__ __forceinline__ void begin(int k) const {
-        const int skipped = k > j ? k - j : 0;
-        const int left = j + order - k;
-        begin_panel<T, width, upper>(staged(k), a.at(j, k), a.ld, skipped, order,
-                                     left < panel ? left : panel);
-    }
-
-    /* The panel that begins at the block's column p; the 1-based column of the block that failed,
-     * or 0. */
+    /* The panel that begins at the block's column p, of which no row lies above the lanes' rows
+     * `first`; the 1-based column of the block that failed, or 0. */
     template <int first> __device__ __forceinline__ int factor_panel(int p) {
+        constexpr int first_row = warp_lanes * first;
         const int lane = static_cast<int>(threadIdx.x);
         staged_panel<T, width> &here = staged(j + p);
-        products.take_from(here, p, order - p);
+        products.template take_from<first_row>(here);
         T y[rows][panel];
 #pragma unroll
         for (int r = first; r < rows; ++r) {
@@ -86,50 +85,63 @@ template <class T, int width, bool upper> struct diagonal_tile {
                                                                        : identity_at<T>(row, p + c);
             }
         }
-        const int failed =
-            factor_diagonal<first>(y, p, lane + warp_lanes * first - p, shared.diagonal);
+        const int own = lane + first_row - p; // the first own row, of the panel's
+        const int failed = factor_diagonal<first>(y, p, own, shared.diagonal);
         if (failed)
             return p + failed;
+        T *to = a.at(j + first_row + lane, j + p);
 #pragma unroll
-        for (int r = first; r < rows; ++r) {
-            const int row = lane + warp_lanes * r;
-            T *to = a.at(j + row, j + p);
+        for (int c = 0; c < panel; ++c, to += a.ld)
 #pragma unroll
-            for (int c = 0; c < panel; ++c, to += a.ld) {
-                here.at[c][row] = y[r][c];
-                if (!upper && row < order && row - p >= c)
-                    *to = y[r][c];
+            for (int r = first; r < rows; ++r) {
+                const int further = warp_lanes * (r - first); // rows, that lie below the panel
+                here.at[c][lane + warp_lanes * r] = y[r][c];
+                if (!upper && lane + warp_lanes * r < order && (further > 0 || own >= c))
+                    to[further] = y[r][c];
             }
-        }
         warp_barrier();
         if constexpr (upper)
-            store_transposed(a, j, j + p, here, warp_lanes * first, order, p);
-        products.template add<1>(here, here, p + panel, order);
+            store_transposed(a, j, j + p, here, first_row, order, p);
+        products.template add<1, first_row>(here, here, p + panel, order);
         return 0;
     }
 
     /* The 1-based column that failed, or 0. */
     __device__ __forceinline__ int factor() {
-        clear_rows(shared.panels, order);
-        begin(0);
+        // What no copy fills is read all the same where the block is the first or its last panel
+        // is not whole.
+        clear_rows(shared.panels, j > 0 && order % panel == 0 ? order : 0);
+        warp_barrier();
+        const T *coming = a.at(j, 0); // of the panel to be copied next
+        const auto begin = [&](int k) {
+            const int left = j + order - k;
+            if (left > 0) {
+                begin_panel<T, width, upper>(staged(k), coming, a.ld, k > j ? k - j : 0, order,
+                                             left < panel ? left : panel);
+                coming += upper ? panel : panel * a.ld;
+            }
+            end_group();
+        };
+#pragma unroll
+        for (int ahead = 0; ahead < ring - 1; ++ahead)
+            begin(panel * ahead);
+        const auto arrived = [&](int k) {
+            groups_arrive(ring - 2);
+            warp_barrier();
+            begin(k + panel * (ring - 1));
+        };
 #pragma unroll 1
         for (int k = 0; k < j; k += panel) {
-            copies_arrive();
-            warp_barrier();
-            begin(k + panel);
+            arrived(k);
             products.template add<0>(staged(k), staged(k), 0, order);
         }
         int failed = 0;
 #pragma unroll 1
-        for (int p = 0; p < order; p += panel) {
-            copies_arrive();
-            warp_barrier();
-            if (failed)
-                break;
-            if (p + panel < order)
-                begin(j + p + panel);
+        for (int p = 0; p < order && !failed; p += panel) {
+            arrived(j + p);
             failed = p < warp_lanes ? factor_panel<0>(p) : factor_panel<rows - 1>(p);
         }
+        groups_arrive(0);
         return failed;
     }
 };
@@ -183,7 +195,7 @@ int ceiling(int a, int b) {
 
 template <class T, int width>
 int factor_items(ltile_arguments arguments, bool upper, int64_t batch, void *stream) {
-    constexpr int blocks = diagonal_blocks<T, width>;
+    constexpr int blocks = diagonal_geometry_of<T, width>.blocks;
     const auto diagonal = upper ? factor_diagonal_tile<T, width, blocks, true>
                                 : factor_diagonal_tile<T, width, blocks, false>;
     const auto rest = upper ? solve_rows_below<T, width, true> : solve_rows_below<T, width, false>;

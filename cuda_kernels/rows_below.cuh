@@ -21,23 +21,35 @@ template <class T, int rows, int width, bool triangle> struct gathered_products 
     static constexpr int right = width / panel;
     product_tile<T> x[down][right];
 
-    /* x(., g) = x(., g + shift) + own top(first + 8 g)^H, as far as the `there` rows of top go */
-    template <int shift>
+    /* Whether there is a tile in these rows that begins at a column. */
+    static constexpr __device__ bool has(int d, int column) {
+        return !triangle || column < tile_rows * (d + 1);
+    }
+    /* Tiles one above the other whose factors are at hand: more, and registers run out. */
+    static constexpr int together = 128 / static_cast<int>(sizeof(product_factor<T, 4>));
+
+    /* x(., g) = x(., g + shift) + own top(first + 8 g)^H, as far as the `there` rows of top go, for
+     * own rows from first_row on. */
+    template <int shift, int first_row = 0>
     __device__ __forceinline__ void add(const staged_panel<T, rows> &own,
                                         const staged_panel<T, width> &top, int first, int there) {
-        product_factor<T, 4> a[down];
 #pragma unroll
-        for (int d = 0; d < down; ++d)
-            a[d] = rows_of(own, tile_rows * d);
+        for (int above = first_row / tile_rows; above < down; above += together) {
+            product_factor<T, 4> a[together];
 #pragma unroll
-        for (int g = 0; g + shift < right; ++g) {
-            if (first + panel * g >= there)
-                break;
-            const product_factor<T, 2> b = columns_of(top, first + panel * g);
+            for (int d = 0; d < together; ++d)
+                if (above + d < down)
+                    a[d] = rows_of(own, tile_rows * (above + d));
 #pragma unroll
-            for (int d = 0; d < down; ++d)
-                if (!triangle || panel * (g + shift) < tile_rows * (d + 1))
-                    x[d][g] = plus_tile_product<true>(x[d][g + shift], a[d], b);
+            for (int g = 0; g + shift + first_row / panel < right; ++g) {
+                if (first + panel * g >= there)
+                    break;
+                const product_factor<T, 2> b = columns_of(top, first + panel * g);
+#pragma unroll
+                for (int d = 0; d < together; ++d)
+                    if (above + d < down && has(above + d, panel * (g + shift) + first_row))
+                        x[above + d][g] = plus_tile_product<true>(x[above + d][g + shift], a[d], b);
+            }
         }
     }
     /* The same for all of them, where own rows may be too small for the tensor cores. */
@@ -56,20 +68,15 @@ template <class T, int rows, int width, bool triangle> struct gathered_products 
             }
         }
     }
-    /* Takes the products from the staged columns, of which `columns` are there from row `first`
-     * on. */
-    __device__ __forceinline__ void take_from(staged_panel<T, rows> &here, int first,
-                                              int columns) const {
+    /* Takes the products from the staged columns, rows from first_row on. */
+    template <int first_row = 0>
+    __device__ __forceinline__ void take_from(staged_panel<T, rows> &here) const {
         const int lane = static_cast<int>(threadIdx.x) % warp_lanes;
 #pragma unroll
-        for (int d = 0; d < down; ++d)
+        for (int d = first_row / tile_rows; d < down; ++d)
 #pragma unroll
             for (int e = 0; e < 4; ++e) {
-                const int column = column_of_part(lane, e);
-                const int row = tile_rows * d + e / 2 * 8;
-                if (triangle && (row < first || column >= columns))
-                    continue;
-                T &cell = here.at[column][row + lane / 4];
+                T &cell = here.at[column_of_part(lane, e)][tile_rows * d + row_of_part(lane, e)];
                 cell = difference(cell, x[d][0].at(e));
             }
         warp_barrier();
@@ -140,22 +147,11 @@ template <class T, int width, bool upper, class Inverse = real_of<T>> struct row
             products.template add<shift>(own, top, first, width);
     }
 
-    __device__ __forceinline__ void begin(int k) const {
-        if (k < j + width) {
-            const int slot = k / panel % ring;
-            const int skipped = k > j ? k - j : 0;
-            begin_panel<T, width, upper>(shared.top[slot], diagonal.at(0, k), diagonal.ld, skipped,
-                                         width, panel);
-            begin_panel<T, rows, upper>(shared.own[slot], a.at(0, k), a.ld, 0, there, panel);
-        }
-        end_group();
-    }
-
     /* The panel that begins at the block column's column p. */
     __device__ __forceinline__ void solve_panel(const staged_panel<T, width> &top,
                                                 staged_panel<T, rows> &here, int p) {
         const int lane = static_cast<int>(threadIdx.x);
-        products.take_from(here, 0, panel);
+        products.take_from(here);
         T y[of_a_lane][panel];
 #pragma unroll
         for (int r = 0; r < of_a_lane; ++r)
@@ -172,16 +168,15 @@ template <class T, int width, bool upper, class Inverse = real_of<T>> struct row
                     tiny |= is_tiny(y[r][c]);
             has_tiny |= lanes_where(tiny) != 0;
         }
+        T *to = a.at(lane, j + p);
 #pragma unroll
-        for (int r = 0; r < of_a_lane; ++r) {
-            const int row = lane + warp_lanes * r;
+        for (int c = 0; c < panel; ++c, to += a.ld)
 #pragma unroll
-            for (int c = 0; c < panel; ++c) {
-                here.at[c][row] = y[r][c];
-                if (!upper && row < there)
-                    *a.at(row, j + p + c) = y[r][c];
+            for (int r = 0; r < of_a_lane; ++r) {
+                here.at[c][lane + warp_lanes * r] = y[r][c];
+                if (!upper && lane + warp_lanes * r < there)
+                    to[warp_lanes * r] = y[r][c];
             }
-        }
         warp_barrier();
         if constexpr (upper)
             store_transposed(a, 0, j + p, here, 0, there < rows ? there : rows, -panel);
@@ -191,6 +186,19 @@ template <class T, int width, bool upper, class Inverse = real_of<T>> struct row
     __device__ __forceinline__ void solve(bool real_diagonal) {
         const int lane = static_cast<int>(threadIdx.x);
         clear_rows(shared.own, there);
+        const T *top = diagonal.item, *own = a.item; // of the panel to be copied next
+        const auto begin = [&](int k) {
+            if (k < j + width) {
+                const int slot = k / panel % ring;
+                const int skipped = k > j ? k - j : 0;
+                begin_panel<T, width, upper>(shared.top[slot], top, diagonal.ld, skipped, width,
+                                             panel);
+                begin_panel<T, rows, upper>(shared.own[slot], own, a.ld, 0, there, panel);
+                top += upper ? panel : panel * diagonal.ld;
+                own += upper ? panel : panel * a.ld;
+            }
+            end_group();
+        };
 #pragma unroll
         for (int ahead = 0; ahead < ring - 1; ++ahead)
             begin(panel * ahead);

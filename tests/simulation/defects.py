@@ -270,6 +270,72 @@ DEFECTS = [
             return;
         T x[rows][panel];"""),
 
+    # ---- potrf_wide.cu ---------------------------------------------------------------------------
+    Defect(
+        "products are added", "potrf_wide.cu", "factor",
+        "factor.set(e, negative(p.at[e]));",
+        "factor.set(e, p.at[e]);"),
+    Defect(
+        "the lower half of a tile is the upper one", "potrf_wide.cu", "info",
+        "l[2 * t + half].at[e]",
+        "l[2 * t].at[e]"),
+    Defect(
+        "blocks beyond the last are stored", "potrf_wide.cu", "out of bounds",
+        "if (i < there)\n            store_pair",
+        "if (true)\n            store_pair"),
+    Defect(
+        "warps take columns to alone, not fro", "potrf_wide.cu", "factor",
+        "int step = 2 * (warps - warp) - 1;",
+        "int step = 2 * warps;"),
+    Defect(
+        "columns behind the panel ahead are left out", "potrf_wide.cu", "factor",
+        "rows / panel - 1, tile_warp,",
+        "0, tile_warp,"),
+    Defect(
+        "tile warps take the panel's own column too", "potrf_wide.cu", "race",
+        "block + rows * panel, rows / panel - 1, tile_warp,",
+        "block, rows / panel, tile_warp,"),
+    Defect(
+        "the panel ahead waits for no products", "potrf_wide.cu", "factor",
+        "if (there > 0)\n",
+        "if (false)\n"),
+    Defect(
+        "a lane takes the root of another row", "potrf_wide.cu", "factor",
+        "own == first + c,",
+        "own == c,"),
+    Defect(
+        "the halves' exchange lacks the first columns", "potrf_wide.cu", "info",
+        "minus_product_conj(rows[i][half + k], rows[i][c], other[c]);",
+        "rows[i][half + k];"),
+    Defect(
+        "the first panel is taken before it has arrived", "potrf_wide.cu", "copy under way",
+        "groups_arrive<0, 2>(1);",
+        "groups_arrive<0, 3>(2);"),
+    Defect(
+        "the other panels are taken before they have arrived", "potrf_wide.cu", "copy under way",
+        "if (k == 0)\n            copies_arrive();",
+        "if (k == 1)\n            copies_arrive();"),
+    Defect(
+        "rows of the diagonal block are finished where others read them", "potrf_wide.cu", "race",
+        "if (own >= panel)\n                layout",
+        "if (true)\n                layout"),
+    Defect(
+        "shared memory is one block short", "potrf_wide.cu", "out of bounds",
+        "static_cast<size_t>(blocks_of<T>::before(m, m))",
+        "static_cast<size_t>(blocks_of<T>::before(m, m) - 1)"),
+    Defect(
+        "the other triangle is stored", "potrf_wide.cu", "padding",
+        "row + moved.down(e) >= column + moved.right(e))",
+        "true)"),
+    Defect(
+        "a row too many is loaded", "potrf_wide.cu", "race of blocks",
+        "if (row + moved.down(e) < n && column + moved.right(e) < n)",
+        "if (row + moved.down(e) <= n && column + moved.right(e) < n)"),
+    Defect(
+        "pivots out of the ordinary go the ordinary way", "potrf_wide.cu", "info",
+        "k < panels && all_ordinary;",
+        "k < panels;"),
+
     # ---- potrf_lpanel.cu -------------------------------------------------------------------------
     Defect(
         "the pivot rows are staged without their conjugate", "potrf_lpanel.cu", "info",
@@ -344,9 +410,9 @@ DEFECTS = [
 
     # ---- potrf_ltile.cu --------------------------------------------------------------------------
     Defect(
-        "one staged panel in the place of two", "potrf_ltile.cu", "race",
-        "return shared.panels[k / panel % 2];",
-        "return shared.panels[k / panel % 2 * 0];"),
+        "one staged panel in the place of a ring", "potrf_ltile.cu", "race",
+        "return shared.panels[k / panel % ring];",
+        "return shared.panels[k / panel % ring * 0];"),
     Defect(
         "the last finished panel is left out of the diagonal block", "potrf_ltile.cu", "factor",
         "            products.template add<0>(staged(k), staged(k), 0, order);",
@@ -354,14 +420,14 @@ DEFECTS = [
                 products.template add<0>(staged(k), staged(k), 0, order);"""),
     Defect(
         "tiles that only touch the diagonal are left out of a triangle", "rows_below.cuh", "factor",
-        "panel * (g + shift) < tile_rows * (d + 1)",
-        "panel * (g + shift) < tile_rows * d + panel",
+        "column < tile_rows * (d + 1)",
+        "column < tile_rows * d + panel",
         "potrf_ltile.cu"),
     Defect(
         "columns after a panel are updated with the rows of the panel itself", "potrf_ltile.cu",
         "info",
-        "products.template add<1>(here, here, p + panel, order);",
-        "products.template add<1>(here, here, p, order);"),
+        "products.template add<1, first_row>(here, here, p + panel, order);",
+        "products.template add<1, first_row>(here, here, p, order);"),
     Defect(
         "products of tiles are added", "rows_below.cuh", "factor",
         "difference(cell, x[d][0].at(e))",
@@ -369,8 +435,8 @@ DEFECTS = [
         "potrf_ltile.cu"),
     Defect(
         "a row is stored beyond the diagonal", "potrf_ltile.cu", "padding",
-        "row < order && row - p >= c",
-        "row < order && row - p >= c - 1"),
+        "(further > 0 || own >= c)",
+        "(further > 0 || own >= c - 1)"),
     Defect(
         "rows are divided by the inverse of the diagonal", "rows_below.cuh", "factor",
         "inverse = 1 / real_part(d);",
@@ -378,8 +444,8 @@ DEFECTS = [
         "potrf_ltile.cu"),
     Defect(
         "a row past the matrix is stored", "rows_below.cuh", "padding",
-        "if (!upper && row < there)",
-        "if (!upper && row <= there)",
+        "if (!upper && lane + warp_lanes * r < there)",
+        "if (!upper && lane + warp_lanes * r <= there)",
         "potrf_ltile.cu"),
     Defect(
         "a panel of the ring is taken before it has arrived", "rows_below.cuh",
@@ -677,6 +743,14 @@ DEFECTS = [
         "info does not count from info_base", "potrf_cta.cu", "info",
         "arguments.info_base + failed",
         "failed"),
+    Defect(
+        "info does not count from info_base", "potrf_wide.cu", "info",
+        "arguments.info_base + failed",
+        "failed"),
+    Defect(
+        "items that failed before are factored", "potrf_wide.cu", "padding",
+        "arguments.info[i] != 0)",
+        "false)"),
     Defect(
         "info does not count from info_base", "potrf_lpanel.cu", "info",
         "arguments.info_base + failed",
