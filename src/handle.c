@@ -7,6 +7,7 @@
 #include "run.h"
 
 #include <omp.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,19 +94,20 @@ typedef struct spare_stream {
     struct spare_stream *next;
 } spare_stream_t;
 
-static spare_stream_t *spare_streams;
+static struct {
+    pthread_mutex_t lock;
+    spare_stream_t *first;
+} spare_streams = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static omp_interop_t take_spare(int device) {
-    spare_stream_t *found = NULL;
-#pragma omp critical(batchlas_spare_streams)
-    {
-        spare_stream_t **link = &spare_streams;
-        while (*link && (*link)->device != device)
-            link = &(*link)->next;
-        found = *link;
-        if (found)
-            *link = found->next;
-    }
+    pthread_mutex_lock(&spare_streams.lock);
+    spare_stream_t **link = &spare_streams.first;
+    while (*link && (*link)->device != device)
+        link = &(*link)->next;
+    spare_stream_t *found = *link;
+    if (found)
+        *link = found->next;
+    pthread_mutex_unlock(&spare_streams.lock);
     const omp_interop_t object = found ? found->object : omp_interop_none;
     free(found);
     return object;
@@ -132,11 +134,10 @@ static void release_stream(batchlas_handle_t h) {
 #pragma omp interop destroy(object)
         return;
     }
-#pragma omp critical(batchlas_spare_streams)
-    {
-        *spare = (spare_stream_t){object, h->device, spare_streams};
-        spare_streams = spare;
-    }
+    pthread_mutex_lock(&spare_streams.lock);
+    *spare = (spare_stream_t){object, h->device, spare_streams.first};
+    spare_streams.first = spare;
+    pthread_mutex_unlock(&spare_streams.lock);
 }
 #endif
 

@@ -51,19 +51,15 @@ endif()
 
 # ---- what it writes -------------------------------------------------------------------------------
 
-# Writable once the loader is done. The toolchains' own: OpenMP's and CUDA's registration, locks of
-# critical sections, the processor's features, start-up code.
-set(documented claims coverage create_error held once pointer_attributes
-    spare_streams warnings)
+# Writable once the loader is done. The toolchains' own: OpenMP's and CUDA's registration, the
+# processor's features, start-up code.
+set(documented claims coverage create_error held once pointer_attributes spare_streams warnings)
 set(toolchain "^(_|\\.omp_|\\.offload|completed|omp_offloading)|__device_stub__|FatCubin")
 run(symbols ${NM} --defined-only --format=sysv ${LIBRARY})
 string(REGEX MATCHALL "[^\n|]+\\|[^\n]*\\|\\.t?(bss|data)( [^\n]*)?\n" writable "${symbols}")
 set(found "")
 foreach(line IN LISTS writable)
     string(REGEX MATCH "^[^ |]+" name "${line}")
-    if(name MATCHES "^\\.gomp_critical_user_batchlas_")
-        continue()
-    endif()
     string(REGEX REPLACE "^.*[a-z]\\.([a-z]+)$" "\\1" name "${name}") # function.variable, as clang names it
     string(REGEX REPLACE "^([a-z_]+)\\.[0-9]+$" "\\1" name "${name}") # variable.number, as gcc does
     if(NOT name MATCHES "${toolchain}" AND NOT name IN_LIST documented)
