@@ -62,6 +62,7 @@ template <class T, int width, bool upper> struct diagonal_tile {
     __device__ __forceinline__ staged_panel<T, width> &staged(int k) const {
         return shared.panels[k / panel % ring];
     }
+
     /* The panel that begins at the block's column p, of which no row lies above the lanes' rows
      * `first`; the 1-based column of the block that failed, or 0. */
     template <int first> __device__ __forceinline__ int factor_panel(int p) {
@@ -146,8 +147,8 @@ template <class T, int width, bool upper> struct diagonal_tile {
     }
 };
 
-template <class T, int width, int blocks, bool upper>
-__global__ void __launch_bounds__(warp_lanes, blocks)
+template <class T, int width, bool upper>
+__global__ void __launch_bounds__(warp_lanes, diagonal_geometry_of<T, width>.blocks)
     factor_diagonal_tile(ltile_arguments arguments) {
     using tile = diagonal_tile<T, width, upper>;
     auto &shared = shared_object<typename tile::memory>();
@@ -195,9 +196,8 @@ int ceiling(int a, int b) {
 
 template <class T, int width>
 int factor_items(ltile_arguments arguments, bool upper, int64_t batch, void *stream) {
-    constexpr int blocks = diagonal_geometry_of<T, width>.blocks;
-    const auto diagonal = upper ? factor_diagonal_tile<T, width, blocks, true>
-                                : factor_diagonal_tile<T, width, blocks, false>;
+    const auto diagonal =
+        upper ? factor_diagonal_tile<T, width, true> : factor_diagonal_tile<T, width, false>;
     const auto rest = upper ? solve_rows_below<T, width, true> : solve_rows_below<T, width, false>;
     int error = 0;
     for (arguments.j = 0; error == 0; arguments.j += width) {

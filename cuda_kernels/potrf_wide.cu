@@ -27,13 +27,10 @@ constexpr int panel = tile_columns;
 constexpr int most_panels = 16;
 constexpr int most_rows = panel * most_panels;
 
-/* How a type is served: each row warp has so many tile warps beside it; whether lanes
- * factor diagonal blocks by halves. */
-struct geometry {
-    int tile_warps;
-    bool by_halves;
-};
-template <class T> constexpr geometry geometry_of = {2, scalar_of<T>::is_complex};
+constexpr int tile_warps = 2; // beside each row warp
+
+/* Whether lanes factor diagonal blocks by halves. */
+template <class T> constexpr bool by_halves = scalar_of<T>::is_complex;
 
 /* Tiles that a warp updates together. */
 template <class T> constexpr int tiles_together = 2;
@@ -339,7 +336,7 @@ template <class T> struct alignas(16) shared_head {
     exchanged_rows<T> of_warp[most_rows / warp_lanes];
 };
 
-template <class T, int tile_warps, bool by_halves, bool upper>
+template <class T, bool upper>
 __global__ void __launch_bounds__(most_rows + most_rows * tile_warps, 1)
     factor(wide_arguments arguments) {
     using layout = panel_row<T, panel>;
@@ -381,7 +378,7 @@ __global__ void __launch_bounds__(most_rows + most_rows * tile_warps, 1)
         if (works) {
             const int own = thread < rows ? thread : 0;
             bool ordinary;
-            if constexpr (by_halves)
+            if constexpr (by_halves<T>)
                 ordinary = factor_row_by_halves(x, block, own, head.of_warp[warp]);
             else
                 ordinary = factor_row(x, block, own);
@@ -433,12 +430,11 @@ template <class T> size_t shared_bytes(int64_t n) {
 
 // ---- launch ------------------------------------------------------------------------------------
 
-template <class T, int tile_warps, bool by_halves>
+template <class T>
 int launch_items(const wide_arguments &arguments, bool upper, int64_t batch, void *stream) {
-    const auto kernel =
-        upper ? factor<T, tile_warps, by_halves, true> : factor<T, tile_warps, by_halves, false>;
     const int row_warps = (arguments.n + warp_lanes - 1) / warp_lanes;
-    return launch_with_shared(kernel, batch, row_warps * (1 + tile_warps) * warp_lanes,
+    return launch_with_shared(upper ? factor<T, true> : factor<T, false>, batch,
+                              row_warps * (1 + tile_warps) * warp_lanes,
                               shared_bytes<T>(arguments.n), stream, arguments);
 }
 
@@ -459,11 +455,9 @@ batchlas_status_t batchlas_potrf_wide_cuda(batchlas_handle_t h, const problem_t 
     (void)workspace;
     const int error = launch_in_parts(*problem, 1, [&](const problem_t &part) {
         return with_scalar(part.type, [&](auto scalar) {
-            using T = decltype(scalar);
-            constexpr geometry g = geometry_of<T>;
-            return launch_items<T, g.tile_warps, g.by_halves>(
-                {part.A, part.info, part.info_base, part.n}, part.uplo == BATCHLAS_UPPER,
-                part.batch, h->stream);
+            return launch_items<decltype(scalar)>({part.A, part.info, part.info_base, part.n},
+                                                  part.uplo == BATCHLAS_UPPER, part.batch,
+                                                  h->stream);
         });
     });
     return batchlas_device_status(h, error, "launching potrf wide");
